@@ -29,10 +29,8 @@ from unseen.tables.embeddings import (
 )
 from unseen.tables.encodings import (
     CategoryEncoding,
-    Constant,
     Departure,
     Encoding,
-    FreeText,
     NumberEncoding,
     Unusable,
     check_kind,
@@ -51,6 +49,7 @@ from unseen.tables.notices import (
 from unseen.tables.source import check_names, matching_names
 from unseen.tables.values import (
     DECIMALS,
+    LARGEST,
     NotANumber,
     as_text,
     decimals_of,
@@ -60,6 +59,24 @@ from unseen.tables.values import (
 )
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+# Sentences of the statement.
+_ONE_NUMBER = (
+    "1 numeric column: centred, and divided by its standard deviation in the labelled rows."
+)
+_NUMBERS = (
+    "numeric columns: centred, and all divided by one number, the root mean square of their "
+    "standard deviations in the labelled rows, so that their units stay as given."
+)
+_NOT_FINITE = f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median."
+_CATEGORIES = (
+    "each category becomes a 0/1 column, scaled so that rows of two categories lie as far apart "
+    "as one standard deviation of a typical numeric column. A scorer that gives each column the "
+    "same spread, as the default does, weighs a rare category more."
+)
+_NEVER_SEEN = (
+    "Categories that no other labelled row shows have a column of their own, in labelled rows and "
+    "in new ones alike."
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -272,12 +289,20 @@ class Columns(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "encodings_")
         n_texts = sum(isinstance(one, CategoryEncoding) for one in self.encodings_)
         n_numbers = sum(len(one.scales) for one in self.encodings_)
-        sentences = NumberEncoding.statement(n_numbers) if n_numbers else []
+        sentences = []
+        if n_numbers:
+            spread = _ONE_NUMBER if n_numbers == 1 else f"{n_numbers} {_NUMBERS}"
+            sentences += [spread, _NOT_FINITE]
         if n_texts:
-            sentences += CategoryEncoding.statement(n_texts, self.rare_below, self.most_categories)
+            sentences += [
+                f"{n_texts} text {'column' if n_texts == 1 else 'columns'}: {_CATEGORIES}",
+                f"Categories with fewer than {self.rare_below} labelled rows (more where many "
+                f"categories are nearly as rare), or beyond the {self.most_categories} most "
+                f"common, share a column. {_NEVER_SEEN}",
+            ]
         own = [one for one in self.encodings_ if isinstance(one, VectorEncoding | TextEncoding)]
         sentences += [one.statement() for one in own]
-        flagged = [one.name for one in self.encodings_ if one.was_missing]
+        flagged = [one.name for one in self.encodings_ if one.was_missing and one not in own]
         if flagged:
             sentences.append(f"A 0/1 column each says where a value is missing: {quoted(flagged)}.")
         return [*sentences, *(notice.text for notice in self.notices_)]
@@ -384,9 +409,9 @@ class Columns(TransformerMixin, BaseEstimator):
             if name in self.keep:
                 raise ValueError(f"keep must name columns of use; {name!r} {reason}.") from None
             self.dropped_[name] = str(reason)
-            if isinstance(reason, Constant):
+            if reason.value is not None:
                 self.constants_[name] = reason.value
-            if isinstance(reason, FreeText):
+            if reason.is_free_text:
                 self.free_texts_.append(name)
             return None
 

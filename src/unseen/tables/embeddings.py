@@ -18,7 +18,7 @@ from unseen._optional import pa, pa_json, pc
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen._wording import shown
 from unseen.tables._arrow import Array, decoded, is_number, is_text
-from unseen.tables.encodings import Departure, Encoding, Output, Unusable, new_gaps
+from unseen.tables.encodings import Encoding, Output, Unusable
 from unseen.tables.values import LARGEST, BadCell, as_text
 
 _DIRECTIONS = 200
@@ -186,9 +186,9 @@ class TextEncoding(Encoding, Frozen):
     mean: FloatArray  # of each direction in the labelled rows; it is subtracted
     scale: float  # which divides: root mean square of their deviations in the labelled rows
     unit_rows: bool = False  # whether each row is divided by its Euclidean length first
-    was_empty: bool = False  # whether a labelled row has no text
+    was_missing: bool = False  # whether a labelled row has no text
 
-    was_missing = False
+    filler = "no words"
 
     @property
     def outputs(self) -> list[Output]:
@@ -204,22 +204,9 @@ class TextEncoding(Encoding, Frozen):
         found = _projected(self.words, self.directions, texts, self.unit_rows)
         return (found - self.mean) / self.scale
 
-    def departures(self, texts: list[str]) -> tuple[Departure, ...]:
-        """Rows without a text, where all labelled rows have one."""
-        return new_gaps(self.name, self.gaps(texts), self.was_empty, "no words")
-
     def gaps(self, texts: list[str]) -> BoolArray:
         """Where there is no text."""
         return np.array([not text for text in texts], dtype=bool)
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether a labelled row has no text."""
-        return self.was_empty
-
-    def gap(self) -> FloatArray:
-        """The encoded columns of one row without a text."""
-        return self.encode([""])[0]
 
     def statement(self) -> str:
         """The treatment of the column in a plain sentence."""

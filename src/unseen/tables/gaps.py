@@ -114,7 +114,7 @@ def labelled_gaps(columns: Columns, X: FloatArray) -> BoolArray:
     """Where labelled rows, encoded, have no value; as ``columns.gaps`` of their table."""
     found = np.zeros((len(X), len(columns.encodings_)), dtype=bool)
     for place, (one, block) in enumerate(_blocks(columns)):
-        if one.has_gaps:
+        if one.was_missing:
             found[:, place] = (X[:, block] == one.gap()).all(axis=1)
     return found
 

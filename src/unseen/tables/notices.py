@@ -9,7 +9,7 @@ from unseen._types import IntArray
 from unseen._wording import LONGEST_NAME, listed, quoted, shown
 from unseen.records import Notice
 from unseen.tables._arrow import Table
-from unseen.tables.encodings import Departure, NumberEncoding, is_named_like_id
+from unseen.tables.encodings import ID_NAME, Departure, NumberEncoding
 from unseen.tables.values import as_text, departs, mark_in, number_of, wrong_cells
 
 # Options that a sentence proposes.
@@ -34,7 +34,7 @@ def notices_on_train(columns: Any) -> list[Notice]:
         about = texts[0] if len(texts) == 1 else None
         notices.append(Notice("free_text_not_used", text, about=about))
     used = [name for name in columns.feature_names_in_ if name not in columns.keep]
-    like_ids = [name for name in used if is_named_like_id(name)]
+    like_ids = [name for name in used if ID_NAME.fullmatch(name)]
     if like_ids:
         text = f"Used, though named like an id: {quoted(like_ids)}. Leave ids out: --drop."
         notices.append(Notice("named_like_id", text, "note"))

@@ -142,22 +142,23 @@ class Explanation(Tabled):
     def table(self) -> list[list[str]]:
         """Header and rows, as text."""
         of_group = ["group", "share", "95% interval", "rows", "what it is"]
-        header = [*of_group, "nearest class", "sets it apart"]
-        return [header, *(self._cells(group) for group in self.groups)]
-
-    def _cells(self, group: Group) -> list[str]:
-        said, top = group.sentence, ", ".join(word for word, *_ in group.words)
-        vague = said and top and any(self.columns[one.column].is_direction for one in said.clauses)
-        sentence = "" if said is None or vague else said.text(self.columns)
-        return [
-            str(group.number),
-            words.share(group.share),
-            words.interval(group.low, group.high),
-            str(group.n_rows),
-            group.verdict_text(),
-            f"{words.shown(group.nearest)}, {group.distance:.1f} widths away",
-            "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
-        ]
+        table = [[*of_group, "nearest class", "sets it apart"]]
+        for group in self.groups:
+            said, top = group.sentence, ", ".join(word for word, *_ in group.words)
+            told = said is not None and [self.columns[one.column] for one in said.clauses]
+            vague = told and top and any(column.is_direction for column in told)
+            sentence = "" if said is None or vague else said.text(self.columns)
+            cells = [
+                str(group.number),
+                words.share(group.share),
+                words.interval(group.low, group.high),
+                str(group.n_rows),
+                group.verdict_text(),
+                f"{words.shown(group.nearest)}, {group.distance:.1f} widths away",
+                "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
+            ]
+            table.append(cells)
+        return table
 
     def plot(self, **options: Any) -> Any:
         """Draw the groups; needs matplotlib.

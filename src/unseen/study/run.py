@@ -21,7 +21,7 @@ from unseen._types import FloatArray, IntArray
 from unseen._wording import disagreement, interval_name, unseen_interval
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
-from unseen.drift import Drift, with_drift
+from unseen.drift import with_drift
 from unseen.full import all_counted
 from unseen.monitoring import Timeline, monitor
 from unseen.monitoring.run import windows_of
@@ -184,7 +184,9 @@ def table_estimate(
     with quiet_warnings():
         drift = None
         if groups is None and control is None and takes_for_unmoved:
-            drift = _drift(training, new, inputs.seed)
+            # Such methods take known classes for unmoved: the default says whether they are.
+            drift = _default_answer(training, new, inputs.seed, None).drift
+            drift = None if drift is None else drift.named(training.names)
         if counted is not None:
             found = counted.estimate(confidence)
             found = found if drift is None else with_drift(found, drift)
@@ -208,12 +210,6 @@ def table_estimate(
     own = in_units(found.notices, training.columns, training.X, new.X, "give --missing {value}")
     notices = (*severe, *column_drift(training, new), *own)
     return replace(found, notices=notices), notes
-
-
-def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:
-    """What the default finds about drift, for methods that take known classes for unmoved."""
-    drift = _default_answer(training, new, seed, None).drift
-    return None if drift is None else drift.named(training.names)
 
 
 def _default_answer(

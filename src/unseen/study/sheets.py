@@ -83,10 +83,30 @@ def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:
     lines = _lines(sheet, new)
     with write_then_rename(path) as draft:
         if path.suffix == ".json":
-            text = json.dumps([_task(line) for line in lines if line["row"]], indent=1)
-            draft.write_text(text + "\n", encoding="utf-8")
+            # Tasks of Label Studio, each with the guess as a prediction.
+            choice = {"from_name": "label", "to_name": "row", "type": "choices"}
+            tasks = [
+                {
+                    "data": {name: cell for name, cell in line.items() if name != "label"},
+                    "predictions": [
+                        {
+                            "score": float(line["novelty"]),
+                            "result": [{**choice, "value": {"choices": [line["guess"]]}}],
+                        }
+                    ],
+                }
+                for line in lines
+                if line["row"]
+            ]
+            draft.write_text(json.dumps(tasks, indent=1) + "\n", encoding="utf-8")
         elif path.suffix == ".xlsx":
-            _write_xlsx(lines, draft)
+            book = needed("openpyxl", *_OPENPYXL).Workbook()
+            for row in (list(lines[0]), *(line.values() for line in lines)):
+                book.active.append([_NO_CELL.sub("\ufffd", text) for text in row])
+            for cell in (cell for row in book.active.iter_rows() for cell in row):
+                if isinstance(cell.value, str):
+                    cell.data_type = "s"  # text that begins with "=" is no formula
+            book.save(draft)
         else:
             columns = {name: [line[name] for line in lines] for name in lines[0]}
             with RowWriter(draft) as writer:
@@ -157,16 +177,6 @@ def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
     ]
 
 
-def _task(line: Mapping[str, str]) -> dict[str, Any]:
-    """A row as a task of Label Studio, with the guess as a prediction."""
-    choice = {"from_name": "label", "to_name": "row", "type": "choices"}
-    result = [{**choice, "value": {"choices": [line["guess"]]}}]
-    return {
-        "data": {name: cell for name, cell in line.items() if name != "label"},
-        "predictions": [{"score": float(line["novelty"]), "result": result}],
-    }
-
-
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     """The rows of a table, or tasks: the first choice of the last annotation is the label."""
     lines: list[dict[str, Any]] = []
@@ -183,18 +193,6 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
     if not lines:
         raise ValueError(f"{path} must have rows; it has none.")
     return lines
-
-
-def _write_xlsx(lines: Sequence[Mapping[str, str]], draft: Path) -> None:
-    book = needed("openpyxl", *_OPENPYXL).Workbook()
-    sheet = book.active
-    for row in (list(lines[0]), *(list(line.values()) for line in lines)):
-        sheet.append([_NO_CELL.sub("\ufffd", text) for text in row])
-    for row in sheet.iter_rows():
-        for cell in row:
-            if isinstance(cell.value, str):
-                cell.data_type = "s"  # text that begins with "=" is no formula
-    book.save(draft)
 
 
 def _places(lines: Sequence[Mapping[str, Any]], path: Path, new: NewRows) -> IntArray:

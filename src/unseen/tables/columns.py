@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,11 +45,11 @@ from unseen.tables.notices import (
     nearly_numbers,
     notices_on_new,
     notices_on_train,
+    treatment,
 )
 from unseen.tables.source import check_names, matching_names
 from unseen.tables.values import (
     DECIMALS,
-    LARGEST,
     NotANumber,
     as_text,
     decimals_of,
@@ -59,24 +59,6 @@ from unseen.tables.values import (
 )
 
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
-# Sentences of the statement.
-_ONE_NUMBER = (
-    "1 numeric column: centred, and divided by its standard deviation in the labelled rows."
-)
-_NUMBERS = (
-    "numeric columns: centred, and all divided by one number, the root mean square of their "
-    "standard deviations in the labelled rows, so that their units stay as given."
-)
-_NOT_FINITE = f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median."
-_CATEGORIES = (
-    "each category becomes a 0/1 column, scaled so that rows of two categories lie as far apart "
-    "as one standard deviation of a typical numeric column. A scorer that gives each column the "
-    "same spread, as the default does, weighs a rare category more."
-)
-_NEVER_SEEN = (
-    "Categories that no other labelled row shows have a column of their own, in labelled rows and "
-    "in new ones alike."
-)
 
 
 @dataclass(eq=False, repr=False)
@@ -162,6 +144,8 @@ class Columns(TransformerMixin, BaseEstimator):
     decimal: str | None = None
     text: Sequence[str] = ()
 
+    _tells_of_columns: ClassVar = True  # that are not used, or vary in new rows alone
+
     def fit(self, X: Any, y: Any = None, rows: Any = None, new: Any = None) -> Columns:
         """Learn the encodings from labelled rows; y is ignored.
 
@@ -192,7 +176,13 @@ class Columns(TransformerMixin, BaseEstimator):
         others = [name for name in names if name not in prose]
         learned = [self._learn(name, table[name], asked, decimals) for name in others]
         self.encodings_ = with_common_scale([one for one in learned if one is not None])
-        self.encodings_ += self._learn_text(table, new)
+        if prose and new is None:
+            raise ValueError("text is learnt from both tables: fit needs the new rows, new=X_new.")
+        beside: Table = as_table(new) if prose else None
+        for name in dict.fromkeys(self.text):
+            check_names("text", [name], table.column_names, "TRAIN")
+            check_names("text", [name], beside.column_names, "NEW")
+            self.encodings_.append(learn_text(name, table[name], beside[name], self.unit_rows))
         self._check_encodings()
         self.feature_names_in_ = np.array([one.name for one in self.encodings_], dtype=object)
         self.n_features_in_ = len(self.encodings_)
@@ -260,7 +250,8 @@ class Columns(TransformerMixin, BaseEstimator):
         table = self._checked(X)
         present = table.column_names if names is None else names
         there = [name for name in present if name not in besides]
-        notices, blocks, gaps = self._notices_on_new(table, there), [], []
+        notices = notices_on_new(self, table, there) if self._tells_of_columns else []
+        blocks, gaps = [], []
         found: list[Departure] = []
         for encoding in self.encodings_:
             values = encoding.read(table[encoding.name])
@@ -287,25 +278,7 @@ class Columns(TransformerMixin, BaseEstimator):
     def statement(self) -> list[str]:
         """The treatment of the columns in plain sentences."""
         check_is_fitted(self, "encodings_")
-        n_texts = sum(isinstance(one, CategoryEncoding) for one in self.encodings_)
-        n_numbers = sum(len(one.scales) for one in self.encodings_)
-        sentences = []
-        if n_numbers:
-            spread = _ONE_NUMBER if n_numbers == 1 else f"{n_numbers} {_NUMBERS}"
-            sentences += [spread, _NOT_FINITE]
-        if n_texts:
-            sentences += [
-                f"{n_texts} text {'column' if n_texts == 1 else 'columns'}: {_CATEGORIES}",
-                f"Categories with fewer than {self.rare_below} labelled rows (more where many "
-                f"categories are nearly as rare), or beyond the {self.most_categories} most "
-                f"common, share a column. {_NEVER_SEEN}",
-            ]
-        own = [one for one in self.encodings_ if isinstance(one, VectorEncoding | TextEncoding)]
-        sentences += [one.statement() for one in own]
-        flagged = [one.name for one in self.encodings_ if one.was_missing and one not in own]
-        if flagged:
-            sentences.append(f"A 0/1 column each says where a value is missing: {quoted(flagged)}.")
-        return [*sentences, *(notice.text for notice in self.notices_)]
+        return [*treatment(self), *(notice.text for notice in self.notices_)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the encoded columns, such as ``size`` and ``colour=red``."""
@@ -322,34 +295,28 @@ class Columns(TransformerMixin, BaseEstimator):
         return names, offsets + scales * X[:, given]
 
     def _check_parameters(self, table: Table) -> None:
-        for argument in ("rare_below", "most_categories"):
-            if getattr(self, argument) < 1:
-                raise ValueError(f"{argument} must be at least 1; got {getattr(self, argument)}.")
+        fewest, argument = min(
+            (getattr(self, one), one) for one in ("most_categories", "rare_below")
+        )
+        if fewest < 1:
+            raise ValueError(f"{argument} must be at least 1; got {fewest}.")
         if self.decimal not in (None, *DECIMALS):
             raise ValueError(f"decimal must be one of {quoted(DECIMALS)}; got {self.decimal!r}.")
-        self._check_names(table)
-        if not table.num_rows:
-            raise ValueError("TRAIN must have rows; got none.")
-
-    def _check_names(self, table: Table) -> None:
-        there = set(table.column_names)
-        for argument in ("keep", "drop", "features", "missing", "text"):
+        there, not_used = set(table.column_names), {*self.drop, self.label}
+        for argument in ("drop", "keep", "features", "missing", "text"):
             names = getattr(self, argument)
             if isinstance(names, str):
                 raise ValueError(f"{argument} must be a list of names; got {names!r}.")
-        for argument in ("keep", "drop"):
-            absent = [name for name in getattr(self, argument) if name not in there]
-            if absent:
-                raise ValueError(
-                    f"{argument} must name columns of TRAIN; not there: {quoted(absent)}."
-                )
-        for argument in ("keep", "text"):
-            barred = [name for name in getattr(self, argument) if name in {*self.drop, self.label}]
-            if barred:
-                raise ValueError(
-                    f"{argument} must name neither the label nor columns to drop; got "
-                    f"{quoted(barred)}."
-                )
+            absent = [name for name in names if name not in there]
+            if absent and argument in ("drop", "keep"):
+                named = quoted(absent)
+                raise ValueError(f"{argument} must name columns of TRAIN; not there: {named}.")
+            barred = quoted([name for name in names if name in not_used])
+            if barred and argument in ("keep", "text"):
+                rule = "must name neither the label nor columns to drop"
+                raise ValueError(f"{argument} {rule}; got {barred}.")
+        if not table.num_rows:
+            raise ValueError("TRAIN must have rows; got none.")
 
     def _check_encodings(self) -> None:
         if not self.encodings_:
@@ -378,18 +345,6 @@ class Columns(TransformerMixin, BaseEstimator):
             found = without_marks(table[name], self.missing, self.decimal)
             table = table.set_column(place, name, found)
         return table
-
-    def _learn_text(self, table: Table, new: Any) -> list[TextEncoding]:
-        if self.text and new is None:
-            raise ValueError("text is learnt from both tables: fit needs the new rows, new=X_new.")
-        others: Table = None if new is None else as_table(new)
-        for name in self.text:
-            check_names("text", [name], table.column_names, "TRAIN")
-            check_names("text", [name], others.column_names, "NEW")
-        return [
-            learn_text(name, table[name], others[name], self.unit_rows)
-            for name in dict.fromkeys(self.text)
-        ]
 
     def _learn(
         self, name: str, column: Array, asked: set[str], decimals: Sequence[str]
@@ -446,9 +401,6 @@ class Columns(TransformerMixin, BaseEstimator):
         table = as_table(X)
         check_columns_of_train(self.feature_names_in_, table, " --drop leaves a column out.")
         return self._without_missing(table, self.feature_names_in_)
-
-    def _notices_on_new(self, table: Table, there: Sequence[str]) -> list[Notice]:
-        return notices_on_new(self, table, there)
 
 
 def _stacked(blocks: list[FloatArray]) -> FloatArray:

@@ -8,7 +8,7 @@ unseen.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -201,8 +201,13 @@ class TextEncoding(Encoding, Frozen):
 
     def encode(self, texts: list[str]) -> FloatArray:
         """The encoded columns, side by side."""
-        found = _projected(self.words, self.directions, texts, self.unit_rows)
-        return (found - self.mean) / self.scale
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found = self.directions.transform(self.words.transform(texts)).astype(np.float64)
+        if self.unit_rows:
+            lengths = np.linalg.norm(found, axis=1, keepdims=True)
+            found /= np.where(lengths > 0, lengths, 1.0)
+        return np.asarray((found - self.mean) / self.scale)
 
     def gaps(self, texts: list[str]) -> BoolArray:
         """Where there is no text."""
@@ -240,23 +245,14 @@ def learn_text(name: str, known: Array, new: Array, unit_rows: bool) -> TextEnco
             raise ValueError(f"{rule}; it has none in {place}.")
     n_directions = min(_DIRECTIONS, counts.shape[1] - 1, counts.shape[0] - 1)
     directions = TruncatedSVD(n_directions, random_state=0).fit(counts)
-    found = _projected(words, directions, labelled, unit_rows)
+    settled = unit_rows, not all(labelled)
+    raw = TextEncoding(name, words, directions, np.zeros(n_directions), 1.0, *settled)
+    found = raw.encode(labelled)
     scale = float(np.sqrt(np.mean(found.std(axis=0) ** 2))) or 1.0
-    settled = found.mean(axis=0), scale, unit_rows, not all(labelled)
-    return TextEncoding(name, words, directions, *settled)
+    return replace(raw, mean=found.mean(axis=0), scale=scale)
 
 
 def _texts(name: str, column: Array) -> list[str]:
     if not is_text(decoded(column).type):
         raise ValueError(f"column {name!r} must hold text; it holds {column.type}.")
     return [text or "" for text in as_text(column).to_pylist()]
-
-
-def _projected(words: Any, directions: Any, texts: list[str], unit_rows: bool) -> FloatArray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        found = np.asarray(directions.transform(words.transform(texts)), dtype=np.float64)
-    if unit_rows:
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        found /= np.where(lengths > 0, lengths, 1.0)
-    return found

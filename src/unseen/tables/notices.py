@@ -9,13 +9,32 @@ from unseen._types import IntArray
 from unseen._wording import LONGEST_NAME, listed, quoted, shown
 from unseen.records import Notice
 from unseen.tables._arrow import Table
-from unseen.tables.encodings import ID_NAME, Departure, NumberEncoding
-from unseen.tables.values import as_text, departs, mark_in, number_of, wrong_cells
+from unseen.tables.embeddings import TextEncoding, VectorEncoding
+from unseen.tables.encodings import ID_NAME, CategoryEncoding, Departure, NumberEncoding
+from unseen.tables.values import LARGEST, as_text, departs, mark_in, number_of, wrong_cells
 
 # Options that a sentence proposes.
 _NAMED = 3
 # Departures in at least this share of the new rows can move the unseen share.
 _MANY = 0.05
+# What is done with columns, for their statement.
+_ONE_NUMBER = (
+    "1 numeric column: centred, and divided by its standard deviation in the labelled rows."
+)
+_NUMBERS = (
+    "numeric columns: centred, and all divided by one number, the root mean square of their "
+    "standard deviations in the labelled rows, so that their units stay as given."
+)
+_NOT_FINITE = f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median."
+_CATEGORIES = (
+    "each category becomes a 0/1 column, scaled so that rows of two categories lie as far apart "
+    "as one standard deviation of a typical numeric column. A scorer that gives each column the "
+    "same spread, as the default does, weighs a rare category more."
+)
+_NEVER_SEEN = (
+    "Categories that no other labelled row shows have a column of their own, in labelled rows and "
+    "in new ones alike."
+)
 
 
 def notices_on_train(columns: Any) -> list[Notice]:
@@ -46,17 +65,14 @@ def by_reason(dropped: Mapping[str, str]) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for name, reason in dropped.items():
         found.setdefault(reason, []).append(name)
-    return [
-        (_quoted_names(names), f"{'each ' * (len(names) > 1)}{reason}")
-        for reason, names in found.items()
-    ]
-
-
-def _quoted_names(columns: Sequence[str]) -> str:
-    """The names of columns; one has none where a file was written with its row numbers."""
-    given = [name for name in columns if name]
-    nameless = [] if len(given) == len(columns) else ["a column without a name"]
-    return " and ".join([*nameless, *([quoted(given)] if given else [])])
+    said = []
+    for reason, names in found.items():
+        given = [name for name in names if name]
+        # A file that was written with its row numbers has no name for them.
+        nameless = ["a column without a name"] * (len(given) < len(names))
+        called = " and ".join([*nameless, *([quoted(given)] if given else [])])
+        said.append((called, f"{'each ' * (len(names) > 1)}{reason}"))
+    return said
 
 
 def marks_notice(table: Table, encodings: Iterable[Any]) -> list[Notice]:
@@ -133,32 +149,43 @@ def departure_notices(found: Iterable[Departure]) -> list[Notice]:
     notices = []
     for (code, is_many), some in kinds.items():
         severity: Literal["note", "warning"] = "warning" if is_many else "note"
-        about = some[0].column if len(some) == 1 else None
+        about, share = some[0].column if len(some) == 1 else None, f"{some[0].share:.1%}"
         if code == "newly_missing":
-            notices.append(Notice("newly_missing", _gaps(some), severity, about))
+            fillers = " or ".join(dict.fromkeys(one.said for one in some))
+            columns = listed([f"{one.column!r} ({one.share:.1%})" for one in some])
+            text = f"Missing in new rows and in none of the labelled ones: {columns}; they get"
+            if about is not None:
+                text = f"Column {about!r} is missing in {share} of the new rows and in none of the "
+                text += "labelled ones; they get"
+            notices.append(Notice("newly_missing", f"{text} {fillers}.", severity, about))
         else:
-            notices.append(Notice("new_category", _categories(some), severity, about))
+            told = [f"{one.column!r} ({one.share:.1%}, such as {one.said})" for one in some]
+            text = f"Categories in new rows that the labelled rows never show: {listed(told)}."
+            if about is not None:
+                text = f"Column {about!r} holds a category that the labelled rows never show in "
+                text += f"{share} of the new rows, such as {some[0].said}."
+            notices.append(Notice("new_category", text, severity, about))
     return notices
 
 
-def _gaps(found: list[Departure]) -> str:
-    fillers = " or ".join(dict.fromkeys(one.said for one in found))
-    if len(found) == 1:
-        (one,) = found
-        return (
-            f"Column {one.column!r} is missing in {one.share:.1%} of the new rows and in none of "
-            f"the labelled ones; they get {fillers}."
-        )
-    columns = listed([f"{one.column!r} ({one.share:.1%})" for one in found])
-    return f"Missing in new rows and in none of the labelled ones: {columns}; they get {fillers}."
-
-
-def _categories(found: list[Departure]) -> str:
-    if len(found) == 1:
-        (one,) = found
-        return (
-            f"Column {one.column!r} holds a category that the labelled rows never show in "
-            f"{one.share:.1%} of the new rows, such as {one.said}."
-        )
-    columns = listed([f"{one.column!r} ({one.share:.1%}, such as {one.said})" for one in found])
-    return f"Categories in new rows that the labelled rows never show: {columns}."
+def treatment(columns: Any) -> list[str]:
+    """How each kind of column becomes numbers, in plain sentences."""
+    n_texts = sum(isinstance(one, CategoryEncoding) for one in columns.encodings_)
+    n_numbers = sum(len(one.scales) for one in columns.encodings_)
+    sentences = []
+    if n_numbers:
+        spread = _ONE_NUMBER if n_numbers == 1 else f"{n_numbers} {_NUMBERS}"
+        sentences += [spread, _NOT_FINITE]
+    if n_texts:
+        sentences += [
+            f"{n_texts} text {'column' if n_texts == 1 else 'columns'}: {_CATEGORIES}",
+            f"Categories with fewer than {columns.rare_below} labelled rows (more where many "
+            f"categories are nearly as rare), or beyond the {columns.most_categories} most "
+            f"common, share a column. {_NEVER_SEEN}",
+        ]
+    own = [one for one in columns.encodings_ if isinstance(one, VectorEncoding | TextEncoding)]
+    sentences += [one.statement() for one in own]
+    flagged = [one.name for one in columns.encodings_ if one.was_missing and one not in own]
+    if flagged:
+        sentences.append(f"A 0/1 column each says where a value is missing: {quoted(flagged)}.")
+    return sentences

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -75,6 +75,8 @@ class TimelineDisplay(Display):
     n_windows: int
     reference: str
 
+    _inches: ClassVar = 3.4
+
     @classmethod
     def from_timeline(
         cls, timeline: Timeline, *, ax: Axes | None = None, theme: Theme = LIGHT
@@ -104,9 +106,6 @@ class TimelineDisplay(Display):
             reference=timeline.reference_name,
         )
         return display.plot(ax, theme=theme)
-
-    def _height(self) -> float:
-        return 3.4
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
         places, last = np.arange(len(self.windows)), len(self.names) - 1

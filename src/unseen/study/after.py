@@ -38,6 +38,7 @@ class _Explained:
     explanation: Explanation
 
 
+@quiet_warnings()
 def run_explanation(
     inputs: Inputs,
     sheet: Path | None = None,
@@ -94,6 +95,7 @@ def run_explanation(
     )
 
 
+@quiet_warnings()
 def run_audit(inputs: Inputs, sheet: Path, confidence: float = 0.95) -> AfterResult:
     """Correct the shares in NEW by labels of people, and compare them with the estimate."""
     training, new = inputs.read(whole=True)
@@ -110,6 +112,7 @@ def run_audit(inputs: Inputs, sheet: Path, confidence: float = 0.95) -> AfterRes
     return AfterResult("audit", result, found.notes)
 
 
+@quiet_warnings()
 def run_promotion(
     inputs: Inputs,
     sheet: Path,
@@ -178,21 +181,20 @@ def _explained(
     stage("Estimating")
     estimate, notes = table_estimate(training, new, inputs, OpenSetEstimator(), confidence)
     stage("Fitting a rule")
-    with quiet_warnings():
-        # Two of the three members of the default: nearly as good, in two thirds of the time.
-        members = [RejectionStack(), RejectionKernel()]
-        rule = RejectionClassifier(members, random_state=inputs.seed)
-        rule.fit(training.X, training.y, new.X, estimate)
-        stage("Grouping the unseen rows")
-        explanation = explain(
-            rule,
-            training.X,
-            training.y,
-            new.X,
-            columns=readable(training.columns),
-            texts=texts,
-            random_state=inputs.seed,
-        )
+    # Two of the three members of the default: nearly as good, in two thirds of the time.
+    members = [RejectionStack(), RejectionKernel()]
+    rule = RejectionClassifier(members, random_state=inputs.seed)
+    rule.fit(training.X, training.y, new.X, estimate)
+    stage("Grouping the unseen rows")
+    explanation = explain(
+        rule,
+        training.X,
+        training.y,
+        new.X,
+        columns=readable(training.columns),
+        texts=texts,
+        random_state=inputs.seed,
+    )
     return _Explained(training, new, estimate, notes, rule, explanation)
 
 

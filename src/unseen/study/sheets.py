@@ -262,43 +262,37 @@ def write_promoted(
 
     ``new`` has whole rows; ``label`` is the column of TRAIN with the classes.
     """
-    schema = None
     with RowWriter(path) as writer:
         for batch in train.batches():
             table = pa.Table.from_batches([batch])
             for name in MARKS:
                 if name not in table.column_names:
                     table = table.append_column(name, pa.nulls(len(table), pa.string()))
-            schema = table.schema
             writer.write(table)
-        writer.write(_marked(promotion, new, label, schema))
-
-
-def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> Table:
-    rows = new.table.take(promotion.rows)
-    own = {
-        label: [str(one) for one in promotion.labels],
-        "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],
-        "unseen_check": row_checks(rows),
-        "unseen_source": list(promotion.sources),
-        "unseen_weight": [f"{weight:.4g}" for weight in promotion.weights],
-    }
-    columns = []
-    for field in schema:
-        if field.name in own:
-            column = pa.array(own[field.name], pa.string())
-        elif field.name in rows.column_names:
-            column = rows[field.name]
-        else:
+        rows = new.table.take(promotion.rows)
+        own = {
+            label: [str(one) for one in promotion.labels],
+            "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],
+            "unseen_check": row_checks(rows),
+            "unseen_source": list(promotion.sources),
+            "unseen_weight": [f"{weight:.4g}" for weight in promotion.weights],
+        }
+        columns = []
+        for field in table.schema:
             column = pa.nulls(len(rows), pa.string())
-        try:
-            columns.append(column.cast(field.type))
-        except pa.ArrowException as error:
-            raise ValueError(
-                f"column {field.name!r} of TRAIN must take the promoted rows; it holds "
-                f"{field.type}, and {first_line(error)} Save TRAIN as csv, or rename the classes."
-            ) from error
-    return pa.table(columns, names=schema.names)
+            if field.name in own:
+                column = pa.array(own[field.name], pa.string())
+            elif field.name in rows.column_names:
+                column = rows[field.name]
+            try:
+                columns.append(column.cast(field.type))
+            except pa.ArrowException as error:
+                raise ValueError(
+                    f"column {field.name!r} of TRAIN must take the promoted rows; it holds "
+                    f"{field.type}, and {first_line(error)} Save TRAIN as csv, or rename the "
+                    "classes."
+                ) from error
+        writer.write(pa.table(columns, names=table.schema.names))
 
 
 def without_promoted(new: NewRows, train: Source, label: str) -> NewRows:

@@ -70,11 +70,6 @@ class VectorEncoding(Encoding, Frozen):
         encoded /= self.scale
         return encoded
 
-    def statement(self) -> str:
-        """The treatment of the column in a plain sentence."""
-        unit = ", each list first divided by its length" if self.unit_rows else ""
-        return f"{self.name!r}: {self.length} numeric columns{unit}."
-
 
 def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
     """Learn how to encode a column of lists of labelled rows, or raise ``Unusable``."""
@@ -212,15 +207,6 @@ class TextEncoding(Encoding, Frozen):
     def gaps(self, texts: list[str]) -> BoolArray:
         """Where there is no text."""
         return np.array([not text for text in texts], dtype=bool)
-
-    def statement(self) -> str:
-        """The treatment of the column in a plain sentence."""
-        kept = float(self.directions.explained_variance_ratio_.sum())
-        return (
-            f"{self.name!r}: TF-IDF of {len(self.words.vocabulary_):,} words of the labelled and "
-            f"the new rows, reduced to {len(self.mean)} columns by a singular value decomposition "
-            f"({kept:.0%} of the variance)."
-        )
 
 
 def learn_text(name: str, known: Array, new: Array, unit_rows: bool) -> TextEncoding:

@@ -196,27 +196,21 @@ def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> Nu
         raise Unusable(_CONSTANT, median)
     is_whole = np.all(given == np.floor(given)) and len(given) > 1
     all_differ = is_whole and len(np.unique(given)) == len(given)
-    if not keep and all_differ and (ID_NAME.fullmatch(name) or counts_rows(given)):
-        raise Unusable("looks like an id: whole numbers, no two the same")
+    if not keep and all_differ:
+        # Numbers that count rows are in order, or too close to be chance: of n numbers drawn from a
+        # range of R, n (n - 1) / 2R pairs are equal on average, and more where some numbers are
+        # likelier, as they are in a measurement.
+        n_rows, steps, n_numbers = len(given), np.diff(given), given.max() - given.min() + 1
+        n_breaks = min(np.sum(steps < 0), np.sum(steps > 0))
+        in_order = n_breaks <= n_rows // _BETWEEN_BREAKS
+        is_close = n_numbers == n_rows or n_rows * (n_rows - 1) >= 2 * _MANY_EQUAL * n_numbers
+        counts_rows = n_rows >= _FEWEST_IN_ORDER and (in_order or is_close)
+        if counts_rows or ID_NAME.fullmatch(name):
+            raise Unusable("looks like an id: whole numbers, no two the same")
     mean, scale = float(filled.mean()), deviation
     if is_constant:
         mean, scale = median, 1.0 if keep else 0.0
     return NumberEncoding(name, median, mean, scale, was_missing, decimal)
-
-
-def counts_rows(given: FloatArray) -> bool:
-    """Whether whole numbers, no two the same, count rows: in order, or too close to be chance.
-
-    Of n numbers drawn from a range of R, n (n - 1) / 2R pairs are equal on average, and more where
-    some numbers are likelier, as they are in a measurement.
-    """
-    n_rows, steps = len(given), np.diff(given)
-    if n_rows < _FEWEST_IN_ORDER:
-        return False
-    n_breaks = min(np.sum(steps < 0), np.sum(steps > 0))
-    n_numbers = given.max() - given.min() + 1
-    is_close = n_rows * (n_rows - 1) >= 2 * _MANY_EQUAL * n_numbers
-    return bool(n_breaks <= n_rows // _BETWEEN_BREAKS or n_numbers == n_rows or is_close)
 
 
 def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
@@ -325,7 +319,19 @@ def learn_categories(
         raise Unusable("has no value in the labelled rows")
     ranked = sorted(counts, key=lambda category: (-counts[category], category))
     common = [each for each in ranked[:most_categories] if counts[each] >= rare_below]
-    _check_categories(counts, common, text.null_count, keep)
+    n_given, n_words = sum(counts.values()), sum(len(each.split()) for each in counts)
+    mostly_rare = 2 * sum(counts[category] for category in common) < n_given
+    is_prose = mostly_rare and n_words >= _WORDS_OF_PROSE * len(counts)
+    reasons = (
+        (len(counts) == 1 and not text.null_count, Unusable(_CONSTANT, ranked[0])),
+        (all(map(_DATE_OR_TIME.fullmatch, counts)), Unusable("holds dates or times")),
+        (is_prose, Unusable("looks like free text: --text uses it", is_free_text=True)),
+        (len(counts) == n_given, Unusable("looks like an id: text, no two the same")),
+        (mostly_rare, Unusable("looks like free text: most values are rare")),
+    )
+    refused = [reason for holds, reason in reasons if holds]
+    if refused and (is_prose or not keep):
+        raise refused[0]
     fewest = least_common(list(counts.values()), rare_below)
     common = [category for category in common if counts[category] >= fewest]
     rare = tuple(sorted(set(counts).difference(common)))
@@ -335,28 +341,6 @@ def learn_categories(
     return CategoryEncoding(
         name, tuple(sorted(common)), rare, ranked[0], text.null_count > 0, once, has_rare
     )
-
-
-def _check_categories(
-    counts: dict[str, int], common: list[str], n_missing: int, keep: bool
-) -> None:
-    """Refuse constants, dates, prose, ids and texts; with ``keep``, only what is prose."""
-    n_given = sum(counts.values())
-    mostly_rare = 2 * sum(counts[category] for category in common) < n_given
-    n_words = sum(len(each.split()) for each in counts)
-    is_prose = mostly_rare and n_words >= _WORDS_OF_PROSE * len(counts)
-    if keep and not is_prose:
-        return
-    if len(counts) == 1 and not n_missing:
-        raise Unusable(_CONSTANT, next(iter(counts)))
-    if all(_DATE_OR_TIME.fullmatch(word) for word in counts):
-        raise Unusable("holds dates or times")
-    if is_prose:
-        raise Unusable("looks like free text: --text uses it", is_free_text=True)
-    if len(counts) == n_given:
-        raise Unusable("looks like an id: text, no two the same")
-    if mostly_rare:
-        raise Unusable("looks like free text: most values are rare")
 
 
 def least_common(counts: Sequence[int], rare_below: int) -> int:

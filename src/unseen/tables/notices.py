@@ -183,9 +183,20 @@ def treatment(columns: Any) -> list[str]:
             f"categories are nearly as rare), or beyond the {columns.most_categories} most "
             f"common, share a column. {_NEVER_SEEN}",
         ]
-    own = [one for one in columns.encodings_ if isinstance(one, VectorEncoding | TextEncoding)]
-    sentences += [one.statement() for one in own]
-    flagged = [one.name for one in columns.encodings_ if one.was_missing and one not in own]
+    flagged = []
+    for one in columns.encodings_:
+        if isinstance(one, VectorEncoding):
+            unit = ", each list first divided by its length" if one.unit_rows else ""
+            sentences.append(f"{one.name!r}: {one.length} numeric columns{unit}.")
+        elif isinstance(one, TextEncoding):
+            kept = float(one.directions.explained_variance_ratio_.sum())
+            sentences.append(
+                f"{one.name!r}: TF-IDF of {len(one.words.vocabulary_):,} words of the labelled "
+                f"and the new rows, reduced to {len(one.mean)} columns by a singular value "
+                f"decomposition ({kept:.0%} of the variance)."
+            )
+        elif one.was_missing:
+            flagged.append(one.name)
     if flagged:
         sentences.append(f"A 0/1 column each says where a value is missing: {quoted(flagged)}.")
     return sentences

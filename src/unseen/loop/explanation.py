@@ -170,37 +170,41 @@ class Explanation(Tabled):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows as plain types, ready for JSON; rows count from 1."""
+
+        def in_file(rows: Iterable[int]) -> list[int]:
+            return [1 + (row if self.places is None else int(self.places[row])) for row in rows]
+
+        groups = []
+        for group in self.groups:
+            said, shifts = group.sentence, group.columns
+            told = {
+                "number": group.number,
+                "share": group.share,
+                "low": group.low,
+                "high": group.high,
+                "rows": group.n_rows,
+                "verdict": group.verdict,
+                "nearest": plain(group.nearest),
+                "second": plain(group.second),
+                "distance": group.distance,
+                "isolation": group.isolation,
+                "sentence": None if said is None else said.text(self.columns),
+                "in_group": None if said is None else said.in_group,
+                "in_known": None if said is None else said.in_known,
+                "columns": [
+                    {"name": self.columns[one].full_name, "shift": by} for one, by in shifts
+                ],
+                "words": [{"word": a, "in_group": b, "in_known": c} for a, b, c in group.words],
+                "central": in_file(group.central),
+                "spread": in_file(group.spread),
+                "borderline": in_file(group.borderline),
+            }
+            groups.append(told)
         return {
             "sentence": self.sentence(),
             "unseen": float(self.unseen),
             "n_groups": [int(one) for one in self.n_groups],
-            "groups": [self._plain(group) for group in self.groups],
-        }
-
-    def _plain(self, group: Group) -> dict[str, Any]:
-        def in_file(rows: Iterable[int]) -> list[int]:
-            return [1 + (row if self.places is None else int(self.places[row])) for row in rows]
-
-        said, shifts = group.sentence, group.columns
-        return {
-            "number": group.number,
-            "share": group.share,
-            "low": group.low,
-            "high": group.high,
-            "rows": group.n_rows,
-            "verdict": group.verdict,
-            "nearest": plain(group.nearest),
-            "second": plain(group.second),
-            "distance": group.distance,
-            "isolation": group.isolation,
-            "sentence": None if said is None else said.text(self.columns),
-            "in_group": None if said is None else said.in_group,
-            "in_known": None if said is None else said.in_known,
-            "columns": [{"name": self.columns[one].full_name, "shift": by} for one, by in shifts],
-            "words": [{"word": a, "in_group": b, "in_known": c} for a, b, c in group.words],
-            "central": in_file(group.central),
-            "spread": in_file(group.spread),
-            "borderline": in_file(group.borderline),
+            "groups": groups,
         }
 
     def _table(self) -> tuple[list[list[str]], list[str]]:

@@ -28,13 +28,32 @@ _ENOUGH = 100  # permutations as extreme as what happened
 
 @dataclass(frozen=True, eq=False)
 class ClassProbabilities:
-    """Probabilities that each row belongs to each class, and to none, by its scores."""
+    """Probabilities that each row belongs to each class, and to none, by its scores.
 
-    among_known: FloatArray  # (m, K): of each known class given that a new row is of one
-    among_known_labelled: FloatArray  # (n, K): the same of labelled rows
-    novelty: FloatArray  # (m,): that the row belongs to no known class
-    novelty_labelled: FloatArray  # (n,)
-    codes: IntArray  # (n,): class of each labelled row, as its place among the classes
+    Parameters
+    ----------
+    among_known, among_known_labelled : ndarray of shape (m, K) and (n, K)
+        Probability of each known class given that the row belongs to one, of new rows and of
+        labelled ones.
+    novelty, novelty_labelled : ndarray of shape (m,) and (n,)
+        Probability that the row belongs to no known class.
+    codes : ndarray of shape (n,)
+        Class of each labelled row, as its place among the classes.
+
+    Examples
+    --------
+    >>> known = np.array([[0.9, 0.1], [0.5, 0.5]])
+    >>> rows = ClassProbabilities(known, known, np.array([0.0, 0.8]), np.zeros(2), np.array([0, 1]))
+    >>> rows.new.round(2)
+    array([[0.9, 0.1, 0. ],
+           [0.1, 0.1, 0.8]])
+    """
+
+    among_known: FloatArray
+    among_known_labelled: FloatArray
+    novelty: FloatArray
+    novelty_labelled: FloatArray
+    codes: IntArray
 
     @property
     def new(self) -> FloatArray:

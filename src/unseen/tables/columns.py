@@ -41,7 +41,6 @@ from unseen.tables.encodings import (
 from unseen.tables.notices import (
     by_reason,
     departure_notices,
-    marks_notice,
     nearly_numbers,
     notices_on_new,
     notices_on_train,
@@ -189,8 +188,7 @@ class Columns(TransformerMixin, BaseEstimator):
         used = {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
         others = [name for name in others if name not in used]
         self.notices_ = [
-            *notices_on_train(self),
-            *marks_notice(table, self.encodings_),
+            *notices_on_train(self, table),
             *nearly_numbers(table, others, decimals, rows),
         ]
         return self

@@ -37,8 +37,11 @@ _NEVER_SEEN = (
 )
 
 
-def notices_on_train(columns: Any) -> list[Notice]:
-    """Columns of labelled rows that are left out, and those that are used in spite of a name."""
+def notices_on_train(columns: Any, table: Table) -> list[Notice]:
+    """Columns of labelled rows that are left out, used in spite of a name, or hold numbers as text.
+
+    The latter are numbers with marks between their digits.
+    """
     texts = columns.free_texts_
     others = {name: why for name, why in columns.dropped_.items() if name not in texts}
     notices = [
@@ -57,6 +60,14 @@ def notices_on_train(columns: Any) -> list[Notice]:
     if like_ids:
         text = f"Used, though named like an id: {quoted(like_ids)}. Leave ids out: --drop."
         notices.append(Notice("named_like_id", text, "note"))
+    marked = []
+    for one in columns.encodings_:
+        word = mark_in(table[one.name], one.decimal) if isinstance(one, NumberEncoding) else None
+        if word is not None:
+            marked.append(f"{one.name!r} ({word!r} is {number_of(word, one.decimal):.12g})")
+    if marked:
+        text = f"Read as numbers: {listed(marked)}. --decimal says otherwise."
+        notices.append(Notice("numbers_with_marks", text, "note"))
     return notices
 
 
@@ -73,17 +84,6 @@ def by_reason(dropped: Mapping[str, str]) -> list[tuple[str, str]]:
         called = " and ".join([*nameless, *([quoted(given)] if given else [])])
         said.append((called, f"{'each ' * (len(names) > 1)}{reason}"))
     return said
-
-
-def marks_notice(table: Table, encodings: Iterable[Any]) -> list[Notice]:
-    """One notice that names the number columns whose text has marks between digits."""
-    found = []
-    for one in encodings:
-        word = mark_in(table[one.name], one.decimal) if isinstance(one, NumberEncoding) else None
-        if word is not None:
-            found.append(f"{one.name!r} ({word!r} is {number_of(word, one.decimal):.12g})")
-    text = f"Read as numbers: {listed(found)}. --decimal says otherwise."
-    return [Notice("numbers_with_marks", text, "note")] if found else []
 
 
 def nearly_numbers(

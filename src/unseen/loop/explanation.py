@@ -176,7 +176,8 @@ class Explanation(Tabled):
 
         groups = []
         for group in self.groups:
-            said, shifts = group.sentence, group.columns
+            said = group.sentence
+            shifts = [(self.columns[place].full_name, by) for place, by in group.columns]
             told = {
                 "number": group.number,
                 "share": group.share,
@@ -191,9 +192,7 @@ class Explanation(Tabled):
                 "sentence": None if said is None else said.text(self.columns),
                 "in_group": None if said is None else said.in_group,
                 "in_known": None if said is None else said.in_known,
-                "columns": [
-                    {"name": self.columns[one].full_name, "shift": by} for one, by in shifts
-                ],
+                "columns": [{"name": name, "shift": by} for name, by in shifts],
                 "words": [{"word": a, "in_group": b, "in_known": c} for a, b, c in group.words],
                 "central": in_file(group.central),
                 "spread": in_file(group.spread),

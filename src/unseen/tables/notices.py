@@ -38,10 +38,7 @@ _NEVER_SEEN = (
 
 
 def notices_on_train(columns: Any, table: Table) -> list[Notice]:
-    """Columns of labelled rows that are left out, used in spite of a name, or hold numbers as text.
-
-    The latter are numbers with marks between their digits.
-    """
+    """Columns that are left out, used in spite of a name, or numbers with marks between digits."""
     texts = columns.free_texts_
     others = {name: why for name, why in columns.dropped_.items() if name not in texts}
     notices = [

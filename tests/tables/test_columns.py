@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from unseen.tables import Columns
-from unseen.tables.encodings import CategoryEncoding, is_named_like_id, least_common
+from unseen.tables.encodings import ID_NAME, CategoryEncoding, least_common
 
 RNG = np.random.default_rng(0)
 N = 60
@@ -212,7 +212,7 @@ def test_pairs_of_numbers_are_no_dates():
     ],
 )
 def test_names_of_ids_are_known(name, is_id):
-    assert is_named_like_id(name) is is_id
+    assert (ID_NAME.fullmatch(name) is not None) is is_id
 
 
 ROWS = np.random.default_rng(7).permutation(450)

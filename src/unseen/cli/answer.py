@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -127,16 +128,11 @@ def _shown_progress(quiet: bool) -> Iterator[None]:
         bars.TimeRemainingColumn(),
     )
     with bars.Progress(*columns, console=shell, disable=silent, transient=True) as shown:
-        task = shown.add_task("Loading", total=None)
-
-        def begin(stage: str) -> None:
-            shown.update(task, description=plain(stage), total=None)
-            shown.refresh()
-
-        def go_on(done: float) -> None:
-            shown.update(task, total=1.0, completed=done)
-
-        with hear_stages(begin), show_progress(go_on):
+        task, begin = shown.add_task("Loading", total=None), partial(shown.update, refresh=True)
+        with (
+            hear_stages(lambda stage: begin(task, description=plain(stage), total=None)),
+            show_progress(lambda done: shown.update(task, total=1.0, completed=done)),
+        ):
             yield
 
 

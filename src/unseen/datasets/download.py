@@ -70,7 +70,24 @@ def obtain(name: str, directory: Path) -> Rows:
     if original.exists():
         rows = _converted(name, remote, original, str(original))
     else:
-        rows = _downloaded(name, remote, original)
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+            # In a folder of its own, so that processes that start together do not meet.
+            with TemporaryDirectory(dir=directory) as scratch:
+                file = Path(scratch) / remote.file_name
+                fetch(remote.url, file)
+                digest, noted = sha256_of(file), noted_sha256(original)
+                if noted not in (None, digest):
+                    raise ValueError(f"{remote.url} must have the sha256 {noted}; got {digest}.")
+                rows = _converted(name, remote, file, remote.url)
+        except (OSError, HTTPException) as error:
+            reason = getattr(error, "reason", None) or error
+            raise ConnectionError(
+                f"{name} is downloaded on first use, and that failed: {remote.url} cannot be read: "
+                f"{reason}. Put {remote.file_name} from there, or {name}.npz with the arrays X, y "
+                f"and feature_names, into {directory}; UNSEEN_DATA names another directory."
+            ) from error
+        note_sha256(original, digest)
     kept = directory / f"{name}.npz"
     with write_then_rename(kept) as draft:
         np.savez_compressed(draft, X=rows.X, y=rows.y, feature_names=rows.feature_names)
@@ -93,28 +110,6 @@ def fetch(url: str, path: Path) -> None:
         received = target.tell()
     if expected not in (None, received):
         raise ConnectionError(f"it broke off after {received} of {expected} bytes")
-
-
-def _downloaded(name: str, remote: Remote, original: Path) -> Rows:
-    try:
-        original.parent.mkdir(parents=True, exist_ok=True)
-        # In a folder of its own, so that processes that start together do not meet.
-        with TemporaryDirectory(dir=original.parent) as scratch:
-            file = Path(scratch) / remote.file_name
-            fetch(remote.url, file)
-            digest, noted = sha256_of(file), noted_sha256(original)
-            if noted not in (None, digest):
-                raise ValueError(f"{remote.url} must have the sha256 {noted}; got {digest}.")
-            rows = _converted(name, remote, file, remote.url)
-    except (OSError, HTTPException) as error:
-        reason = getattr(error, "reason", None) or error
-        raise ConnectionError(
-            f"{name} is downloaded on first use, and that failed: {remote.url} cannot be read: "
-            f"{reason}. Put {remote.file_name} from there, or {name}.npz with the arrays X, y and "
-            f"feature_names, into {original.parent}; UNSEEN_DATA names another directory."
-        ) from error
-    note_sha256(original, digest)
-    return rows
 
 
 def _converted(name: str, remote: Remote, file: Path, where: str) -> Rows:

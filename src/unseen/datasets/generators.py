@@ -7,7 +7,7 @@ features: a random point between two of three triangles of height 6, plus noise 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -48,7 +48,11 @@ def make_twonorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = N
     >>> X.shape, [float(X[y == label].mean().round(1)) for label in (-1, 1)]
     ((1000, 20), [-0.5, 0.5])
     """
-    return _two_clouds(n_samples, ((-_SHIFT, 1.0), (_SHIFT, 1.0)), random_state)
+
+    def draw(rng: np.random.RandomState, place: int, size: int) -> NDArray[np.float64]:
+        return rng.normal((-_SHIFT, _SHIFT)[place], 1.0, (size, 20))
+
+    return _drawn(n_samples, (-1, 1), draw, random_state)
 
 
 def make_ringnorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = None) -> Sample:
@@ -73,7 +77,11 @@ def make_ringnorm(n_samples: int | Sequence[int] = 7400, *, random_state: Any = 
     >>> [float(X[y == label].std().round(1)) for label in (-1, 1)]
     [1.0, 2.0]
     """
-    return _two_clouds(n_samples, ((_SHIFT, 1.0), (0.0, 2.0)), random_state)
+
+    def draw(rng: np.random.RandomState, place: int, size: int) -> NDArray[np.float64]:
+        return rng.normal((_SHIFT, 0.0)[place], (1.0, 2.0)[place], (size, 20))
+
+    return _drawn(n_samples, (-1, 1), draw, random_state)
 
 
 def make_waveform(n_samples: int | Sequence[int] = 5000, *, random_state: Any = None) -> Sample:
@@ -100,27 +108,24 @@ def make_waveform(n_samples: int | Sequence[int] = 5000, *, random_state: Any = 
     >>> X[y == 1].mean(axis=0).round().astype(int)[[0, 6, 10, 20]].tolist()
     [0, 4, 4, 0]
     """
-    sizes = _class_sizes(n_samples, 3)
-    rng = check_random_state(random_state)
-    waves = []
-    for (first, second), size in zip(_WAVE_PEAKS, sizes, strict=True):
+
+    def draw(rng: np.random.RandomState, place: int, size: int) -> NDArray[np.float64]:
+        first, second = (_TRIANGLES[peak] for peak in _WAVE_PEAKS[place])
         weight = rng.uniform(size=(size, 1))
-        wave = weight * _TRIANGLES[first] + (1 - weight) * _TRIANGLES[second]
-        waves.append(wave + rng.normal(size=wave.shape))
-    return _shuffled(waves, (0, 1, 2), rng)
+        wave = weight * first + (1 - weight) * second
+        return np.asarray(wave + rng.normal(size=wave.shape))
+
+    return _drawn(n_samples, (0, 1, 2), draw, random_state)
 
 
-def _two_clouds(
-    n_samples: int | Sequence[int], clouds: Sequence[tuple[float, float]], random_state: Any
+def _drawn(
+    n_samples: int | Sequence[int],
+    labels: Sequence[int],
+    draw: Callable[[np.random.RandomState, int, int], NDArray[np.float64]],
+    random_state: Any,
 ) -> Sample:
-    """Rows of 20 normal features; a cloud is their mean and their standard deviation."""
-    sizes = _class_sizes(n_samples, 2)
-    rng = check_random_state(random_state)
-    drawn = [rng.normal(*cloud, (size, 20)) for cloud, size in zip(clouds, sizes, strict=True)]
-    return _shuffled(drawn, (-1, 1), rng)
-
-
-def _class_sizes(n_samples: int | Sequence[int], n_classes: int) -> list[int]:
+    """Rows of each class in random order; ``draw`` makes so many rows of the class at a place."""
+    n_classes = len(labels)
     if isinstance(n_samples, int | np.integer):
         sizes = [(int(n_samples) + later) // n_classes for later in range(n_classes)]
     else:
@@ -130,15 +135,10 @@ def _class_sizes(n_samples: int | Sequence[int], n_classes: int) -> list[int]:
             f"n_samples must be a number of rows >= 1, or {n_classes} of them, one per class; "
             f"got {n_samples!r}."
         )
-    return sizes
-
-
-def _shuffled(
-    samples: list[NDArray[np.float64]], labels: tuple[int, ...], rng: np.random.RandomState
-) -> Sample:
-    y = np.repeat(np.array(labels, dtype=np.int64), [len(rows) for rows in samples])
-    order = rng.permutation(len(y))
-    return np.vstack(samples)[order], y[order]
+    rng = check_random_state(random_state)
+    rows = np.vstack([draw(rng, place, size) for place, size in enumerate(sizes)])
+    order = rng.permutation(len(rows))
+    return rows[order], np.repeat(np.array(labels, dtype=np.int64), sizes)[order]
 
 
 def draw_with_proportions(

@@ -24,7 +24,7 @@ from unseen.datasets.generators import make_ringnorm, make_twonorm, make_wavefor
 
 _MAKERS = {"ringnorm": make_ringnorm, "twonorm": make_twonorm, "waveform": make_waveform}
 # Rows of the UCI sample's three classes.
-_WAVEFORM_SIZES = (1657, 1647, 1696)
+_WAVEFORM_SIZES = {"waveform": (1657, 1647, 1696)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,7 +109,22 @@ def load_dataset(name: str) -> Dataset:
     """
     if name not in CATALOGUE:
         raise ValueError(f"name must be one of {', '.join(CATALOGUE)}; got {name!r}.")
-    facts, rows = CATALOGUE[name], _found(name)
+    facts, file = CATALOGUE[name], data_directory() / f"{name}.npz"
+    if file.exists():
+        rows = read_npz(file)
+        check_facts(name, rows, str(file))
+    elif name == "image":  # segment in two groups, without the column that is constant
+        segment = read_bundled("segment")
+        names = [name for name in segment.feature_names if name != "region-pixel-count"]
+        group = np.isin(segment.y, ["brickface", "sky", "foliage", "path"])
+        kept = np.isin(segment.feature_names, names)
+        rows = Rows(segment.X[:, kept], np.where(group, 1, -1), tuple(names))
+    elif name in _MAKERS:  # waveform is its class 1 against the two others
+        X, y = _MAKERS[name](_WAVEFORM_SIZES.get(name, facts.counts), random_state=1996)
+        names = [f"x{number}" for number in range(1, X.shape[1] + 1)]
+        rows = Rows(X, np.where(y == 1, 1, -1), tuple(names))
+    else:
+        rows = read_bundled(name) if name in BUNDLED else obtain(name, file.parent)
     X = np.ascontiguousarray(rows.X, dtype=np.float64)
     about = (facts.unobserved, facts.title, facts.source, facts.licence)
     return Dataset(name, X, rows.y, rows.feature_names, *about)
@@ -141,23 +156,3 @@ def available_datasets() -> tuple[str, ...]:
     return tuple(
         name for name in CATALOGUE if name in at_hand or (directory / f"{name}.npz").exists()
     )
-
-
-def _found(name: str) -> Rows:
-    file = data_directory() / f"{name}.npz"
-    if file.exists():
-        rows = read_npz(file)
-        check_facts(name, rows, str(file))
-        return rows
-    if name == "image":  # segment in two groups, without the column that is constant
-        segment = read_bundled("segment")
-        names = [name for name in segment.feature_names if name != "region-pixel-count"]
-        group = np.isin(segment.y, ["brickface", "sky", "foliage", "path"])
-        kept = np.isin(segment.feature_names, names)
-        return Rows(segment.X[:, kept], np.where(group, 1, -1), tuple(names))
-    if name in _MAKERS:  # waveform is its class 1 against the two others
-        sizes = _WAVEFORM_SIZES if name == "waveform" else CATALOGUE[name].counts
-        X, y = _MAKERS[name](sizes, random_state=1996)
-        labels = np.where(y == 1, 1, -1)
-        return Rows(X, labels, tuple(f"x{number}" for number in range(1, X.shape[1] + 1)))
-    return read_bundled(name) if name in BUNDLED else obtain(name, file.parent)

@@ -299,8 +299,14 @@ def checked_labels(
     """Places, labels and probabilities of labelled rows; None is the label of unlabelled ones."""
     if not isinstance(n_new, Integral):
         raise TypeError(f"n_new must be a whole number; got {n_new!r}.")
-    places = np.asarray(rows)
-    answers = np.array([_answer(label) for label in labels], dtype=object)
+    places, given_labels = np.asarray(rows), [plain(label) for label in labels]
+    for label in given_labels:
+        if not isinstance(label, Hashable):
+            raise TypeError(f"labels must hold one label for each row; got {label!r}.")
+    # Empty cells, which pandas has as NaN, NA or no text.
+    empty = [is_missing(label) or label == "" for label in given_labels]
+    filled = [None if no else label for no, label in zip(empty, given_labels, strict=True)]
+    answers = np.array(filled, dtype=object)
     if places.ndim != 1 or len(places) != len(answers):
         raise ValueError(
             f"labels must be as many as rows; got {len(answers)} labels and rows of shape "
@@ -318,14 +324,6 @@ def checked_labels(
     if chances.shape != places.shape or not ((chances > 0) & (chances <= 1)).all():
         raise ValueError("probabilities must be one number in (0, 1] for each labelled row.")
     return places.astype(np.intp), answers, chances
-
-
-def _answer(label: Any) -> Any:
-    """A label as a plain value; None for empty cells, which pandas has as NaN, NA or no text."""
-    value = plain(label)
-    if not isinstance(value, Hashable):
-        raise TypeError(f"labels must hold one label for each row; got {value!r}.")
-    return None if is_missing(value) or value == "" else value
 
 
 def names_alike(labels: Iterable[Any], known: Iterable[Any]) -> tuple[Notice, ...]:

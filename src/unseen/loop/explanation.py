@@ -142,22 +142,23 @@ class Explanation(Tabled):
     def table(self) -> list[list[str]]:
         """Header and rows, as text."""
         of_group = ["group", "share", "95% interval", "rows", "what it is"]
-        header = [*of_group, "nearest class", "sets it apart"]
-        return [header, *(self._cells(group) for group in self.groups)]
-
-    def _cells(self, group: Group) -> list[str]:
-        said, top = group.sentence, ", ".join(word for word, *_ in group.words)
-        vague = said and top and any(self.columns[one.column].is_direction for one in said.clauses)
-        sentence = "" if said is None or vague else said.text(self.columns)
-        return [
-            str(group.number),
-            words.share(group.share),
-            words.interval(group.low, group.high),
-            str(group.n_rows),
-            group.verdict_text(),
-            f"{words.shown(group.nearest)}, {group.distance:.1f} widths away",
-            "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
-        ]
+        table = [[*of_group, "nearest class", "sets it apart"]]
+        for group in self.groups:
+            said, top = group.sentence, ", ".join(word for word, *_ in group.words)
+            told = said is not None and [self.columns[one.column] for one in said.clauses]
+            vague = told and top and any(column.is_direction for column in told)
+            sentence = "" if said is None or vague else said.text(self.columns)
+            cells = [
+                str(group.number),
+                words.share(group.share),
+                words.interval(group.low, group.high),
+                str(group.n_rows),
+                group.verdict_text(),
+                f"{words.shown(group.nearest)}, {group.distance:.1f} widths away",
+                "; ".join(filter(None, (f"words: {top}" * bool(top), sentence))),
+            ]
+            table.append(cells)
+        return table
 
     def plot(self, **options: Any) -> Any:
         """Draw the groups; needs matplotlib.
@@ -169,37 +170,40 @@ class Explanation(Tabled):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the rows as plain types, ready for JSON; rows count from 1."""
+
+        def in_file(rows: Iterable[int]) -> list[int]:
+            return [1 + (row if self.places is None else int(self.places[row])) for row in rows]
+
+        groups = []
+        for group in self.groups:
+            said = group.sentence
+            shifts = [(self.columns[place].full_name, by) for place, by in group.columns]
+            told = {
+                "number": group.number,
+                "share": group.share,
+                "low": group.low,
+                "high": group.high,
+                "rows": group.n_rows,
+                "verdict": group.verdict,
+                "nearest": plain(group.nearest),
+                "second": plain(group.second),
+                "distance": group.distance,
+                "isolation": group.isolation,
+                "sentence": None if said is None else said.text(self.columns),
+                "in_group": None if said is None else said.in_group,
+                "in_known": None if said is None else said.in_known,
+                "columns": [{"name": name, "shift": by} for name, by in shifts],
+                "words": [{"word": a, "in_group": b, "in_known": c} for a, b, c in group.words],
+                "central": in_file(group.central),
+                "spread": in_file(group.spread),
+                "borderline": in_file(group.borderline),
+            }
+            groups.append(told)
         return {
             "sentence": self.sentence(),
             "unseen": float(self.unseen),
             "n_groups": [int(one) for one in self.n_groups],
-            "groups": [self._plain(group) for group in self.groups],
-        }
-
-    def _plain(self, group: Group) -> dict[str, Any]:
-        def in_file(rows: Iterable[int]) -> list[int]:
-            return [1 + (row if self.places is None else int(self.places[row])) for row in rows]
-
-        said, shifts = group.sentence, group.columns
-        return {
-            "number": group.number,
-            "share": group.share,
-            "low": group.low,
-            "high": group.high,
-            "rows": group.n_rows,
-            "verdict": group.verdict,
-            "nearest": plain(group.nearest),
-            "second": plain(group.second),
-            "distance": group.distance,
-            "isolation": group.isolation,
-            "sentence": None if said is None else said.text(self.columns),
-            "in_group": None if said is None else said.in_group,
-            "in_known": None if said is None else said.in_known,
-            "columns": [{"name": self.columns[one].full_name, "shift": by} for one, by in shifts],
-            "words": [{"word": a, "in_group": b, "in_known": c} for a, b, c in group.words],
-            "central": in_file(group.central),
-            "spread": in_file(group.spread),
-            "borderline": in_file(group.borderline),
+            "groups": groups,
         }
 
     def _table(self) -> tuple[list[list[str]], list[str]]:

@@ -113,7 +113,13 @@ def change_p_values(
     (0.001, 0.001)
     """
     rng = np.random.default_rng(random_state)
-    directions = _directions(probabilities.new)
+    new = probabilities.new
+    centred = new - new.mean(axis=0)
+    spread = centred.std(axis=0)
+    used, directions = spread > _LEAST_SPREAD, np.zeros((len(centred), 1))
+    if used.any():  # uncorrelated, with equal variance
+        left, sizes, _ = np.linalg.svd(centred[:, used] / spread[used], full_matrices=False)
+        directions = left[:, sizes > _LEAST_DIRECTION * sizes[0]]
     novelty, class_noise = _novelty_beyond_classes(probabilities)
     values = np.column_stack([directions, novelty])
     counts = np.array([[n_window], [len(values) - n_window]])
@@ -155,17 +161,6 @@ def _novelty_beyond_classes(rows: ClassProbabilities) -> tuple[FloatArray, Float
     spread = indicator @ np.square(labelled) - np.square(indicator @ labelled)
     columns = np.column_stack([psi, np.square(psi), rows.among_known @ inverse])
     return columns, np.maximum(spread, 0.0) / counts
-
-
-def _directions(values: FloatArray) -> FloatArray:
-    """The columns, centred and uncorrelated, with equal variance; without those that are empty."""
-    centred = values - values.mean(axis=0)
-    spread = centred.std(axis=0)
-    used = spread > _LEAST_SPREAD
-    if not used.any():
-        return np.zeros((len(values), 1))
-    left, size, _ = np.linalg.svd(centred[:, used] / spread[used], full_matrices=False)
-    return np.asarray(left[:, size > _LEAST_DIRECTION * size[0]])
 
 
 def _permuted_means(

@@ -296,19 +296,15 @@ class Reference:
 
 
 def _reference(scorer: WindowScorer, windows: list[IntArray], confidence: float) -> Reference:
-    """The rows of some windows together; of the labelled rows, where there is no window."""
-    if not windows:
-        return _training_reference(scorer)
-    together = np.concatenate(windows)
-    return Reference(scorer.estimate(together, confidence), scorer, together)
+    """The rows of some windows together; labelled rows where there is no window.
 
-
-def _training_reference(scorer: WindowScorer) -> Reference:
-    """Labelled rows that the tests' scorer takes for new ones.
-
-    The shares are those of the labels. As many rows of each class are set aside as its share asks
-    for, so that the reference varies less than a random sample, and tests err on the safe side.
+    These the tests' scorer takes for new ones, and the shares are those of the labels. As many rows
+    of each class are set aside as its share asks for, so that the reference varies less than a
+    random sample, and tests err on the safe side.
     """
+    if windows:
+        together = np.concatenate(windows)
+        return Reference(scorer.estimate(together, confidence), scorer, together)
     pool, rng = scorer.estimated, np.random.default_rng(scorer.tested.scorer.seed)
     sample: LabelledRows = pool.labelled
     n_folds: Any = pool.scorer.posterior_scorer().n_folds

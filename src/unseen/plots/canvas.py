@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from scipy.optimize import isotonic_regression
@@ -124,6 +124,7 @@ class Display(ABC):
 
     ax_: Axes
     figure_: Figure
+    _inches: ClassVar = 3.2
 
     def plot(self, ax: Axes | None = None, *, theme: Theme = LIGHT) -> Self:
         """Draw the picture.
@@ -156,7 +157,7 @@ class Display(ABC):
 
     def _height(self) -> float:
         """Height of a new figure, in inches."""
-        return 3.2
+        return self._inches
 
     def _repr_png_(self) -> bytes | None:
         """The picture in a notebook; None where pyplot will show the figure anyway."""

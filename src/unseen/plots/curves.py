@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -208,15 +208,14 @@ class RegionsDisplay(Display):
 
     regions: Regions
 
+    _inches: ClassVar = 3.9
+
     @classmethod
     def from_regions(
         cls, regions: Regions, *, ax: Axes | None = None, theme: Theme = LIGHT
     ) -> Self:
         """Draw the regions of a rule; ``ax`` and ``theme`` are as for :meth:`plot`."""
         return cls(regions).plot(ax, theme=theme)
-
-    def _height(self) -> float:
-        return 3.9
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
         from matplotlib.patches import Patch

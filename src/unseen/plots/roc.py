@@ -201,17 +201,11 @@ class ScoresDisplay(Display):
         ax.set_xlabel(f"Score: looks known ← → looks new\n{len(new) - 2} bins, lightly smoothed")
         ax.xaxis.label.set_fontsize(SMALL)
         canvas.legend_above(ax, theme, handlelength=1.4)
-        self._write_verdict(ax, theme, middles, new, known)
-
-    def _write_verdict(
-        self, ax: Axes, theme: Theme, middles: FloatArray, new: FloatArray, known: FloatArray
-    ) -> None:
-        """In the middle of the gap where it is high enough there, else above it."""
+        # The verdict stands in the middle of the gap where it is high enough, else above.
         rest = short_share(min(max(1.0 - self.share, 0.0), 1.0))
         if self.label is None:
             verdict, nothing = f"unseen, {rest}", "nothing unseen"
         else:
-            name = canvas.literal(self.label, _LONGEST_NAME)
             verdict, nothing = f"not {name}, {rest}", f"all {name}"
         if self.in_doubt or rest == short_share(0.0):
             verdict = "moved or new" if self.in_doubt else nothing

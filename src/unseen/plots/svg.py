@@ -80,7 +80,22 @@ def to_svg(
     colours = {colour: f"var({name}, {colour})" for name, colour in theme.variables.items()}
     for element in root.iter():
         _rewrite(element, names, colours)
-    _describe(root, title, description)
+    # Role, label, size, and the line style that matplotlib's style sheet sets for all lines.
+    width = float(root.get("viewBox", "0 0 0 0").split()[2])
+    for name in ("width", "height", "version"):
+        root.attrib.pop(name, None)
+    text = ". ".join(part.strip().rstrip(".") for part in (title, description) if part.strip())
+    root.attrib = {
+        "xmlns": _SVG,
+        "role": "img",
+        "aria-label": text,
+        **root.attrib,
+        "style": f"width:100%;max-width:{_GROWTH * width:.0f}px;height:auto;"
+        "stroke-linejoin:round;stroke-linecap:butt",
+    }
+    heading = ElementTree.Element("title")
+    heading.text = title
+    root.insert(0, heading)
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -148,22 +163,3 @@ def _short(measures: str) -> str:
     text = _NUMBER.sub(lambda m: f"{float(m[0]):.{digits}f}".rstrip("0").rstrip("."), measures)
     text = re.sub(r"(?<![\d.])-0(?![\d.])", "0", text)
     return re.sub(r"\s*([MLQCzZ])\s*", r"\1", text).strip()
-
-
-def _describe(root: ElementTree.Element, title: str, description: str) -> None:
-    """Role, label, size, and the line style that matplotlib's style sheet sets for all lines."""
-    width = float(root.get("viewBox", "0 0 0 0").split()[2])
-    for name in ("width", "height", "version"):
-        root.attrib.pop(name, None)
-    text = ". ".join(part.strip().rstrip(".") for part in (title, description) if part.strip())
-    root.attrib = {
-        "xmlns": _SVG,
-        "role": "img",
-        "aria-label": text,
-        **root.attrib,
-        "style": f"width:100%;max-width:{_GROWTH * width:.0f}px;height:auto;"
-        "stroke-linejoin:round;stroke-linecap:butt",
-    }
-    heading = ElementTree.Element("title")
-    heading.text = title
-    root.insert(0, heading)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -75,6 +75,8 @@ class TimelineDisplay(Display):
     n_windows: int
     reference: str
 
+    _inches: ClassVar = 3.4
+
     @classmethod
     def from_timeline(
         cls, timeline: Timeline, *, ax: Axes | None = None, theme: Theme = LIGHT
@@ -104,9 +106,6 @@ class TimelineDisplay(Display):
             reference=timeline.reference_name,
         )
         return display.plot(ax, theme=theme)
-
-    def _height(self) -> float:
-        return 3.4
 
     def _draw(self, ax: Axes, theme: Theme) -> None:
         places, last = np.arange(len(self.windows)), len(self.names) - 1
@@ -144,18 +143,6 @@ class TimelineDisplay(Display):
         turn, side = (30, "right") if sum(map(len, names)) > 34 else (0, "center")
         ax.set_xticks(ticks, names, rotation=turn, ha=side, rotation_mode="anchor")
         ax.set_ylabel("Share of the new rows")
-        ax.set_xlabel(self._caption(), fontsize=SMALL, color=theme.muted)
-        # Each name stands beside the end of its line; names keep out of each other's way.
-        drawn = np.flatnonzero(~np.isnan(self.shares).all(axis=0))
-        heights = canvas.spread(np.nan_to_num(self.shares[-1, drawn]), 0.085 * 1.02 * top)
-        heights = heights - max(0.0, float(heights.max()) - 1.02 * top)
-        for line, height in zip(drawn, heights, strict=True):
-            text = canvas.literal(self.names[line], _LONGEST_NAME)
-            weight = "bold" if line == len(self.names) - 1 else "normal"
-            look = {"color": colours[line], "fontsize": SMALL, "fontweight": weight}
-            canvas.write_beside(ax, text, height, **look)
-
-    def _caption(self) -> str:
         lines, name = [], canvas.literal(self.reference)
         if self.changed.any():
             dotted = " (dotted)" if self.in_reference.any() else ""
@@ -169,4 +156,13 @@ class TimelineDisplay(Display):
             lines.append(f"{count(hidden, 'class')} that changed less not drawn")
         if np.isnan(self.shares[:, -1]).any():
             lines.append("no unseen share: known classes moved too far to tell")
-        return "\n".join(lines)
+        ax.set_xlabel("\n".join(lines), fontsize=SMALL, color=theme.muted)
+        # Each name stands beside the end of its line; names keep out of each other's way.
+        drawn = np.flatnonzero(~np.isnan(self.shares).all(axis=0))
+        heights = canvas.spread(np.nan_to_num(self.shares[-1, drawn]), 0.085 * 1.02 * top)
+        heights = heights - max(0.0, float(heights.max()) - 1.02 * top)
+        for line, height in zip(drawn, heights, strict=True):
+            text = canvas.literal(self.names[line], _LONGEST_NAME)
+            weight = "bold" if line == len(self.names) - 1 else "normal"
+            look = {"color": colours[line], "fontsize": SMALL, "fontweight": weight}
+            canvas.write_beside(ax, text, height, **look)

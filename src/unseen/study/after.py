@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from unseen.proportions import OpenSetEstimator
 from unseen.records import Estimate, Notice
 from unseen.rejection import RejectionClassifier, RejectionKernel, RejectionStack
 from unseen.study.inputs import Inputs
-from unseen.study.results import AfterResult, Study
+from unseen.study.results import AfterResult, Study, Suspects
 from unseen.study.rows import NewRows, Training
 from unseen.study.run import origin_of, quiet_warnings, shown_rows, table_estimate
 from unseen.study.sheets import read_labels, write_promoted, write_sheet
@@ -26,18 +26,7 @@ from unseen.tables import Columns, RowWriter, check_names
 from unseen.tables.source import LABEL
 
 
-@dataclass(frozen=True)
-class _Explained:
-    """Both tables, the estimate, the rule that takes its shares from it, and the groups."""
-
-    training: Training
-    new: NewRows
-    estimate: Estimate
-    notes: tuple[Notice, ...]
-    rule: Any
-    explanation: Explanation
-
-
+@quiet_warnings()
 def run_explanation(
     inputs: Inputs,
     sheet: Path | None = None,
@@ -59,57 +48,56 @@ def run_explanation(
     if image_column is not None:
         needed("PIL", "pictures need Pillow", "images")
     text_column = text_column or next(iter(inputs.text), None)
-    found = _explained(inputs, confidence, None, text_column, image_column)
-    training, new, explanation = found.training, found.new, found.explanation
+    besides = {"--text-column": text_column, "--image-column": image_column}
+    named = {option: name for option, name in besides.items() if name is not None}
+    for option, name in named.items():
+        check_names(option, [name], inputs.new_source.columns(), inputs.new)
+    # A column of --text is a feature too, though its words are compared between groups.
+    aside = tuple(sorted(set(named.values()).difference(inputs.text)))
+    training, new = inputs.read(aside, whole=True)
+    texts = None
+    if text_column is not None:
+        texts = [str(text or "") for text in new.table[text_column].to_pylist()]
+    estimate, notes, rule, explanation = _explained(inputs, training, new, confidence, texts)
     if sheet is not None:
         groups = explanation.group_of_row
-        drawn = draw_sheet(found.rule, n_rows, groups=groups, random_state=inputs.seed)
-        write_sheet(replace(drawn, guesses=_guesses(found.rule)[drawn.rows]), new, sheet)
-    estimate = found.estimate if new.promoted is None else new.promoted.combine(found.estimate)
+        drawn = draw_sheet(rule, n_rows, groups=groups, random_state=inputs.seed)
+        write_sheet(replace(drawn, guesses=_guesses(rule)[drawn.rows]), new, sheet)
+    estimate = estimate if new.promoted is None else new.promoted.combine(estimate)
     if image_folder is None:  # that of NEW; the current one for standard input and pipes
         first = inputs.new_source.parts[0]
         image_folder = first.path.parent if first.name == str(first.path) else Path()
     shown, not_shown = _thumbnails(explanation, new, image_column, image_folder)
-    suspects = None
-    if n_examples is not None:
-        examples = _examples(explanation, n_examples)
-        rows = np.array([row for *_, row in examples], dtype=np.intp)
-        names = [f"{number}, {kind}" for number, kind, _ in examples]
-        novelty = found.rule.out_of_fold_.novelty[1]
-        # Columns in the sentences of the groups, then others that set groups apart.
-        sentences = [group.sentence for group in explanation.groups if group.sentence]
-        places = [clause.column for sentence in sentences for clause in sentence.clauses]
-        places += [place for group in explanation.groups for place, _ in group.columns]
-        telling = [explanation.columns[place].name for place in places]
-        suspects = shown_rows(new, rows, novelty, telling, group=names)
     return Study(
         estimate,
         training.counts,
         new.n_rows,
-        (*found.notes, *not_shown),
+        (*notes, *not_shown),
         thumbnails=shown,
-        suspects=suspects,
+        suspects=None if n_examples is None else _suspects(explanation, new, rule, n_examples),
         origin=origin_of(training, new, command),
         explanation=replace(explanation, places=new.positions),
     )
 
 
+@quiet_warnings()
 def run_audit(inputs: Inputs, sheet: Path, confidence: float = 0.95) -> AfterResult:
     """Correct the shares in NEW by labels of people, and compare them with the estimate."""
     training, new = inputs.read(whole=True)
     given = read_labels(sheet, new, [*training.counts])  # a bad sheet costs no minutes of work
-    found = _explained(inputs, confidence, (training, new))
+    estimate, notes, rule, _ = _explained(inputs, training, new, confidence)
     result = audit(
-        _guesses(found.rule),
+        _guesses(rule),
         given.rows,
         given.labels,
         given.probabilities,
-        estimate=found.estimate,
+        estimate=estimate,
         confidence=confidence,
     )
-    return AfterResult("audit", result, found.notes)
+    return AfterResult("audit", result, notes)
 
 
+@quiet_warnings()
 def run_promotion(
     inputs: Inputs,
     sheet: Path,
@@ -128,7 +116,7 @@ def run_promotion(
     explanation = None
     if spread and given.groups:
         # The groups of the sheet come again from the same tables and the same seed.
-        explanation = _explained(inputs, 0.95, (training, new)).explanation
+        *_, explanation = _explained(inputs, training, new, 0.95)
     result = promote(
         given.rows,
         given.labels,
@@ -159,41 +147,30 @@ def run_promotion(
 
 def _explained(
     inputs: Inputs,
+    training: Training,
+    new: NewRows,
     confidence: float,
-    tables: tuple[Training, NewRows] | None,
-    text_column: str | None = None,
-    image_column: str | None = None,
-) -> _Explained:
-    """Estimate, fit a rule and group the unseen rows; ``tables`` are read where they are None."""
-    besides = {"--text-column": text_column, "--image-column": image_column}
-    named = {option: name for option, name in besides.items() if name is not None}
-    for option, name in named.items():
-        check_names(option, [name], inputs.new_source.columns(), inputs.new)
-    # A column of --text is a feature too, though its words are compared between groups.
-    aside = tuple(sorted(set(named.values()).difference(inputs.text)))
-    training, new = tables or inputs.read(aside, whole=True)
-    texts = None
-    if text_column is not None:
-        texts = [str(text or "") for text in new.table[text_column].to_pylist()]
+    texts: list[str] | None = None,
+) -> tuple[Estimate, tuple[Notice, ...], RejectionClassifier, Explanation]:
+    """The estimate, notes on the tables, a rule with the same shares, and the groups."""
     stage("Estimating")
     estimate, notes = table_estimate(training, new, inputs, OpenSetEstimator(), confidence)
     stage("Fitting a rule")
-    with quiet_warnings():
-        # Two of the three members of the default: nearly as good, in two thirds of the time.
-        members = [RejectionStack(), RejectionKernel()]
-        rule = RejectionClassifier(members, random_state=inputs.seed)
-        rule.fit(training.X, training.y, new.X, estimate)
-        stage("Grouping the unseen rows")
-        explanation = explain(
-            rule,
-            training.X,
-            training.y,
-            new.X,
-            columns=readable(training.columns),
-            texts=texts,
-            random_state=inputs.seed,
-        )
-    return _Explained(training, new, estimate, notes, rule, explanation)
+    # Two of the three members of the default: nearly as good, in two thirds of the time.
+    members = [RejectionStack(), RejectionKernel()]
+    rule = RejectionClassifier(members, random_state=inputs.seed)
+    rule.fit(training.X, training.y, new.X, estimate)
+    stage("Grouping the unseen rows")
+    explanation = explain(
+        rule,
+        training.X,
+        training.y,
+        new.X,
+        columns=readable(training.columns),
+        texts=texts,
+        random_state=inputs.seed,
+    )
+    return estimate, notes, rule, explanation
 
 
 def readable(columns: Columns) -> list[Column]:
@@ -230,6 +207,19 @@ def _examples(explanation: Explanation, most: int | None = None) -> list[tuple[i
             others = [row for row in order if row not in {one[-1] for one in chosen}]
             found += [(group.number, "other", row) for row in others[: most - len(chosen)]]
     return found
+
+
+def _suspects(explanation: Explanation, new: NewRows, rule: Any, most: int) -> Suspects:
+    """Example rows of every group with their values, as text."""
+    examples = _examples(explanation, most)
+    rows = np.array([row for *_, row in examples], dtype=np.intp)
+    names = [f"{number}, {kind}" for number, kind, _ in examples]
+    # Columns in the sentences of the groups, then others that set groups apart.
+    sentences = [group.sentence for group in explanation.groups if group.sentence]
+    places = [clause.column for sentence in sentences for clause in sentence.clauses]
+    places += [place for group in explanation.groups for place, _ in group.columns]
+    telling = [explanation.columns[place].name for place in places]
+    return shown_rows(new, rows, rule.out_of_fold_.novelty[1], telling, group=names)
 
 
 def _thumbnails(

@@ -43,6 +43,7 @@ class TableRule:
         return TableRule(self.columns, self.rule.with_threshold(**threshold))
 
 
+@quiet_warnings()
 def run_classification(
     inputs: Inputs,
     out: Path,
@@ -108,8 +109,7 @@ def _learned(inputs: Inputs) -> tuple[TableRule, NewRows, tuple[Notice, ...]]:
         own = tuple(one for one in found.notices if one not in of_tables)
         shares, said = replace(found, notices=own), (*of_tables, *own)
     stage("Fitting a rule")
-    with quiet_warnings():
-        rule = fitted_rule(training, new, inputs.seed, shares)
+    rule = fitted_rule(training, new, inputs.seed, shares)
     of_rule = [one for one in without_constants(rule.notices_) if one not in said]
     return TableRule(training.columns, rule), new, (*said, *of_rule)
 

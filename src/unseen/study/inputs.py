@@ -16,7 +16,6 @@ from unseen.study.rows import (
     Training,
     read_new,
     read_training,
-    with_shared_gaps,
 )
 from unseen.study.sheets import MARKS, has_marks, without_promoted
 from unseen.tables import (
@@ -180,7 +179,15 @@ class Inputs:
                 f"{new.name} must have at least {FEWEST_ROWS} rows to estimate shares; "
                 f"got {len(new.X)}."
             )
-        return with_shared_gaps(training, new, self.seed, not full)
+        if new.gaps is None:
+            return training, new
+        sharing = Gaps(training.columns, training.X, self.seed)
+        X_new = sharing.shared_with(new.X, new.gaps, both=not full)
+        if not sharing.taken:
+            return training, new
+        training = replace(training, X=sharing.X, given=training.X, gaps=sharing.gaps)
+        notices = (*new.notices, *sharing.notices)
+        return training, replace(new, X=X_new, given=new.X, notices=notices)
 
     def read_new(
         self, columns: Columns, windows: tuple[str, ...] = (), *, whole: bool = False

@@ -31,7 +31,6 @@ from unseen.tables import (
     read_sample,
 )
 from unseen.tables._arrow import Table, release_unused
-from unseen.tables.gaps import Gaps
 
 # More new rows than this outside the range of training are rarely all of a new class.
 _MANY_OUTSIDE = 0.5
@@ -233,26 +232,6 @@ def read_windows(source: Source, by: GroupBy, columns: Columns, seed: int = 0) -
     with rows_of_file(sample.positions, source.name):
         X, _, gaps = columns.transform_and_look(sample.table)
     return WindowRows(X, sample.keys, tuple(notices), gaps)
-
-
-def with_shared_gaps(
-    training: Training, new: NewRows, seed: int, both: bool
-) -> tuple[Training, NewRows]:
-    """Both tables, where each takes over gaps that the other has more often; new rows if ``both``.
-
-    :mod:`unseen.tables.gaps` says how, and why.
-    """
-    if new.gaps is None:
-        return training, new
-    sharing = Gaps(training.columns, training.X, seed)
-    X_new = sharing.shared_with(new.X, new.gaps, both)
-    if not sharing.taken:
-        return training, new
-    notices = (*new.notices, *sharing.notices)
-    return (
-        replace(training, X=sharing.X, given=training.X, gaps=sharing.gaps),
-        replace(new, X=X_new, given=new.X, notices=notices),
-    )
 
 
 @contextmanager

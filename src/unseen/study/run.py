@@ -21,7 +21,7 @@ from unseen._types import FloatArray, IntArray
 from unseen._wording import disagreement, interval_name, unseen_interval
 from unseen.api import Comparison, compare
 from unseen.api import estimate as estimate_shares
-from unseen.drift import Drift, with_drift
+from unseen.drift import with_drift
 from unseen.full import all_counted
 from unseen.monitoring import Timeline, monitor
 from unseen.monitoring.run import windows_of
@@ -41,8 +41,25 @@ from unseen.tables.gaps import Gaps
 _CONFIDENCE = 0.95
 # Unseen shares of two methods that differ by less are said to agree; a wider interval is said.
 _APART, _WIDE = 0.05, 0.5
+_BASELINES: tuple[type[ProportionEstimator], ...] = (
+    OpenSetEstimator,
+    MPEIncomplete,
+    SaerensEM,
+    AdjustedCount,
+    ClassifyAndCount,
+)
 
 
+@contextmanager
+def quiet_warnings() -> Iterator[None]:
+    """Silence warnings that the record repeats as notices, and those of solvers."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnseenWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        yield
+
+
+@quiet_warnings()
 def run_study(
     inputs: Inputs,
     estimator: ProportionEstimator | None = None,
@@ -72,8 +89,7 @@ def run_study(
     counted = None
     if full:
         by = None if windowing is None else windowing.groups
-        with quiet_warnings():
-            counted = count_table(chosen, training, new, inputs.new_source, by, inputs.seed)
+        counted = count_table(chosen, training, new, inputs.new_source, by, inputs.seed)
     found, notes = table_estimate(training, new, inputs, chosen, confidence, control, counted)
     if new.promoted is not None:
         found = new.promoted.combine(found)
@@ -81,11 +97,14 @@ def run_study(
     study = Study(found, training.counts, new.n_rows, notes, origin=origin)
     if baselines:
         stage("Running other estimators for comparison")
-        study = replace(study, baselines=_baselines(training, new, type(chosen), inputs.seed))
+        fitting = [kind for kind in _BASELINES if kind.n_classes[0] <= len(training.counts)]
+        others = [kind() for kind in fitting if kind is not type(chosen)]
+        beside = compare(training.X, training.y, new.X, others, random_state=inputs.seed)
+        study = replace(study, baselines=beside)
     if n_suspects is not None:
         stage("Looking for the rows that look most unseen")
-        with quiet_warnings():  # a rule that did not learn from these rows
-            novelty = fitted_rule(training, new, inputs.seed).out_of_fold_.novelty[1]
+        # A rule that did not learn from these rows.
+        novelty = fitted_rule(training, new, inputs.seed).out_of_fold_.novelty[1]
         rows = np.argsort(-novelty, kind="stable")[:n_suspects]
         study = replace(study, suspects=shown_rows(new, rows, novelty))
     if windowing is not None and counted is not None:
@@ -99,12 +118,12 @@ def run_study(
     return study, training.as_given
 
 
+@quiet_warnings()
 def run_comparison(inputs: Inputs) -> MethodComparison:
     """Estimate the shares in NEW with every method that applies."""
     training, new = inputs.read()
     stage("Estimating with every method")
-    with quiet_warnings():
-        found = compare(training.X, training.y, new.X, random_state=inputs.seed)
+    found = compare(training.X, training.y, new.X, random_state=inputs.seed)
     drift = next((one.drift for one in found.values() if one.drift is not None), None)
     moved = () if drift is None else drift.notices
     of_tables = (*training.notices, *new.notices, *column_drift(training, new))
@@ -128,16 +147,16 @@ def _apart(found: Comparison, training: Training, new: NewRows, seed: int) -> tu
     return (Notice("methods_disagree", text, "note"),)
 
 
+@quiet_warnings()
 def run_checks(inputs: Inputs, delta: float = 0.05) -> Checks:
     """Check what an estimate takes for granted, and certify a bound that fails with ``delta``."""
     training, new = inputs.read()
     stage("Checking")
-    with quiet_warnings():
-        fitted = MPEIncomplete(random_state=inputs.seed)
-        fitted.fit(training.named(training.X), training.y)
-        answer = _default_answer(training, new, inputs.seed, _CONFIDENCE)
-        drift = None if answer.drift is None else answer.drift.named(training.names)
-        found = fitted.estimate(training.named(new.X), diagnose=True, delta=delta, drift=drift)
+    fitted = MPEIncomplete(random_state=inputs.seed)
+    fitted.fit(training.named(training.X), training.y)
+    answer = _default_answer(training, new, inputs.seed, _CONFIDENCE)
+    drift = None if answer.drift is None else answer.drift.named(training.names)
+    found = fitted.estimate(training.named(new.X), diagnose=True, delta=delta, drift=drift)
     severe, notes = _by_severity((*training.notices, *new.notices))
     notices = (*severe, *column_drift(training, new), *without_constants(found.notices))
     return Checks(replace(found, notices=notices), delta, (*_wide(answer), *notes))
@@ -181,26 +200,27 @@ def table_estimate(
     """The estimate with all warnings, and the notes on the tables."""
     groups = training.groups if inputs.group is not None else None
     takes_for_unmoved = estimator.sees_unseen and not isinstance(estimator, OpenSetEstimator)
-    with quiet_warnings():
-        drift = None
-        if groups is None and control is None and takes_for_unmoved:
-            drift = _drift(training, new, inputs.seed)
-        if counted is not None:
-            found = counted.estimate(confidence)
-            found = found if drift is None else with_drift(found, drift)
-        else:
-            found = estimate_shares(
-                training.named(training.X),
-                training.y,
-                training.named(new.X),
-                estimator=estimator,
-                groups=groups,
-                groups_new=None if groups is None else new.groups,
-                control=None if control is None else training.named(control.X),
-                drift=drift,
-                confidence=confidence,
-                random_state=inputs.seed,
-            )
+    drift = None
+    if groups is None and control is None and takes_for_unmoved:
+        # Such methods take known classes for unmoved: the default says whether they are.
+        drift = _default_answer(training, new, inputs.seed, None).drift
+        drift = None if drift is None else drift.named(training.names)
+    if counted is not None:
+        found = counted.estimate(confidence)
+        found = found if drift is None else with_drift(found, drift)
+    else:
+        found = estimate_shares(
+            training.named(training.X),
+            training.y,
+            training.named(new.X),
+            estimator=estimator,
+            groups=groups,
+            groups_new=None if groups is None else new.groups,
+            control=None if control is None else training.named(control.X),
+            drift=drift,
+            confidence=confidence,
+            random_state=inputs.seed,
+        )
     if found.held_out is not None and inputs.group is not None:
         found = replace(found, held_out=replace(found.held_out, by=inputs.group))
     said = () if counted is None else (all_counted(new.name, new.n_rows, len(new.X)),)
@@ -208,12 +228,6 @@ def table_estimate(
     own = in_units(found.notices, training.columns, training.X, new.X, "give --missing {value}")
     notices = (*severe, *column_drift(training, new), *own)
     return replace(found, notices=notices), notes
-
-
-def _drift(training: Training, new: NewRows, seed: int) -> Drift | None:
-    """What the default finds about drift, for methods that take known classes for unmoved."""
-    drift = _default_answer(training, new, seed, None).drift
-    return None if drift is None else drift.named(training.names)
 
 
 def _default_answer(
@@ -241,18 +255,17 @@ def _timeline(
         X_new = sharing.shared_with_windows(X_new, windows.gaps, list(places))
         X = sharing.X
         said = sharing.notices if training.given is None else ()  # else it is said of all rows
-    with quiet_warnings():
-        timeline = monitor(
-            training.named(X[rows]),
-            training.y[rows],
-            training.named(X_new),
-            windows.keys,
-            reference=reference,
-            estimator=estimator,
-            confidence=confidence,
-            alpha=windowing.alpha,
-            random_state=seed,
-        )
+    timeline = monitor(
+        training.named(X[rows]),
+        training.y[rows],
+        training.named(X_new),
+        windows.keys,
+        reference=reference,
+        estimator=estimator,
+        confidence=confidence,
+        alpha=windowing.alpha,
+        random_state=seed,
+    )
     return replace(timeline, notices=(*said, *without_constants(timeline.notices)))
 
 
@@ -287,15 +300,6 @@ def shown_rows(
     )
 
 
-@contextmanager
-def quiet_warnings() -> Iterator[None]:
-    """Silence warnings that the record repeats as notices, and those of solvers."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnseenWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
-
-
 def _by_severity(notices: tuple[Notice, ...]) -> tuple[tuple[Notice, ...], tuple[Notice, ...]]:
     """Warnings, which belong to the estimate, and notes, which belong to the tables."""
     severe = tuple(notice for notice in notices if notice.severity == "warning")
@@ -317,12 +321,3 @@ def _as_in_table(training: Training, seed: int) -> NDArray[Any]:
         for label, count in zip(labels, kept, strict=True)
     ]
     return np.sort(np.concatenate(parts))
-
-
-def _baselines(training: Training, new: NewRows, chosen: type, seed: int) -> Comparison:
-    kinds: list[type[ProportionEstimator]] = [OpenSetEstimator, MPEIncomplete]
-    kinds += [SaerensEM, AdjustedCount, ClassifyAndCount]
-    fitting = [kind for kind in kinds if kind.n_classes[0] <= len(training.counts)]
-    others = [kind() for kind in fitting if kind is not chosen]
-    with quiet_warnings():
-        return compare(training.X, training.y, new.X, others, random_state=seed)

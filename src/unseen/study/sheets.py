@@ -83,10 +83,30 @@ def write_sheet(sheet: Sheet, new: NewRows, path: Path) -> None:
     lines = _lines(sheet, new)
     with write_then_rename(path) as draft:
         if path.suffix == ".json":
-            text = json.dumps([_task(line) for line in lines if line["row"]], indent=1)
-            draft.write_text(text + "\n", encoding="utf-8")
+            # Tasks of Label Studio, each with the guess as a prediction.
+            choice = {"from_name": "label", "to_name": "row", "type": "choices"}
+            tasks = [
+                {
+                    "data": {name: cell for name, cell in line.items() if name != "label"},
+                    "predictions": [
+                        {
+                            "score": float(line["novelty"]),
+                            "result": [{**choice, "value": {"choices": [line["guess"]]}}],
+                        }
+                    ],
+                }
+                for line in lines
+                if line["row"]
+            ]
+            draft.write_text(json.dumps(tasks, indent=1) + "\n", encoding="utf-8")
         elif path.suffix == ".xlsx":
-            _write_xlsx(lines, draft)
+            book = needed("openpyxl", *_OPENPYXL).Workbook()
+            for row in (list(lines[0]), *(line.values() for line in lines)):
+                book.active.append([_NO_CELL.sub("\ufffd", text) for text in row])
+            for cell in (cell for row in book.active.iter_rows() for cell in row):
+                if isinstance(cell.value, str):
+                    cell.data_type = "s"  # text that begins with "=" is no formula
+            book.save(draft)
         else:
             columns = {name: [line[name] for line in lines] for name in lines[0]}
             with RowWriter(draft) as writer:
@@ -157,16 +177,6 @@ def _lines(sheet: Sheet, new: NewRows) -> list[dict[str, str]]:
     ]
 
 
-def _task(line: Mapping[str, str]) -> dict[str, Any]:
-    """A row as a task of Label Studio, with the guess as a prediction."""
-    choice = {"from_name": "label", "to_name": "row", "type": "choices"}
-    result = [{**choice, "value": {"choices": [line["guess"]]}}]
-    return {
-        "data": {name: cell for name, cell in line.items() if name != "label"},
-        "predictions": [{"score": float(line["novelty"]), "result": result}],
-    }
-
-
 def _read_lines(path: Path) -> list[dict[str, Any]]:
     """The rows of a table, or tasks: the first choice of the last annotation is the label."""
     lines: list[dict[str, Any]] = []
@@ -183,18 +193,6 @@ def _read_lines(path: Path) -> list[dict[str, Any]]:
     if not lines:
         raise ValueError(f"{path} must have rows; it has none.")
     return lines
-
-
-def _write_xlsx(lines: Sequence[Mapping[str, str]], draft: Path) -> None:
-    book = needed("openpyxl", *_OPENPYXL).Workbook()
-    sheet = book.active
-    for row in (list(lines[0]), *(list(line.values()) for line in lines)):
-        sheet.append([_NO_CELL.sub("\ufffd", text) for text in row])
-    for row in sheet.iter_rows():
-        for cell in row:
-            if isinstance(cell.value, str):
-                cell.data_type = "s"  # text that begins with "=" is no formula
-    book.save(draft)
 
 
 def _places(lines: Sequence[Mapping[str, Any]], path: Path, new: NewRows) -> IntArray:
@@ -264,43 +262,37 @@ def write_promoted(
 
     ``new`` has whole rows; ``label`` is the column of TRAIN with the classes.
     """
-    schema = None
     with RowWriter(path) as writer:
         for batch in train.batches():
             table = pa.Table.from_batches([batch])
             for name in MARKS:
                 if name not in table.column_names:
                     table = table.append_column(name, pa.nulls(len(table), pa.string()))
-            schema = table.schema
             writer.write(table)
-        writer.write(_marked(promotion, new, label, schema))
-
-
-def _marked(promotion: Promotion, new: NewRows, label: str, schema: Any) -> Table:
-    rows = new.table.take(promotion.rows)
-    own = {
-        label: [str(one) for one in promotion.labels],
-        "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],
-        "unseen_check": row_checks(rows),
-        "unseen_source": list(promotion.sources),
-        "unseen_weight": [f"{weight:.4g}" for weight in promotion.weights],
-    }
-    columns = []
-    for field in schema:
-        if field.name in own:
-            column = pa.array(own[field.name], pa.string())
-        elif field.name in rows.column_names:
-            column = rows[field.name]
-        else:
+        rows = new.table.take(promotion.rows)
+        own = {
+            label: [str(one) for one in promotion.labels],
+            "unseen_row": [str(int(new.positions[row]) + 1) for row in promotion.rows],
+            "unseen_check": row_checks(rows),
+            "unseen_source": list(promotion.sources),
+            "unseen_weight": [f"{weight:.4g}" for weight in promotion.weights],
+        }
+        columns = []
+        for field in table.schema:
             column = pa.nulls(len(rows), pa.string())
-        try:
-            columns.append(column.cast(field.type))
-        except pa.ArrowException as error:
-            raise ValueError(
-                f"column {field.name!r} of TRAIN must take the promoted rows; it holds "
-                f"{field.type}, and {first_line(error)} Save TRAIN as csv, or rename the classes."
-            ) from error
-    return pa.table(columns, names=schema.names)
+            if field.name in own:
+                column = pa.array(own[field.name], pa.string())
+            elif field.name in rows.column_names:
+                column = rows[field.name]
+            try:
+                columns.append(column.cast(field.type))
+            except pa.ArrowException as error:
+                raise ValueError(
+                    f"column {field.name!r} of TRAIN must take the promoted rows; it holds "
+                    f"{field.type}, and {first_line(error)} Save TRAIN as csv, or rename the "
+                    "classes."
+                ) from error
+        writer.write(pa.table(columns, names=table.schema.names))
 
 
 def without_promoted(new: NewRows, train: Source, label: str) -> NewRows:

@@ -68,13 +68,22 @@ def data_uri(file: Path | BytesIO | None) -> str | None:
 
 
 def _shrunk(picture: Any) -> str:
-    """The first of some sizes that has few enough bytes, else the last."""
-    from PIL import ImageOps
+    """Grey or coloured on white paper: the first size with few enough bytes, else the last."""
+    from PIL import Image, ImageOps
 
     if picture.mode.startswith("I;"):  # older releases of Pillow cannot make these smaller
         picture = picture.convert("I")
     picture.thumbnail((_PIXELS[0], _PIXELS[0]))
-    flat = _flat(ImageOps.exif_transpose(picture))
+    flat = ImageOps.exif_transpose(picture)
+    if flat.mode[0] in "IF":  # instruments count in more than 8 bits
+        values = np.asarray(flat, dtype=np.float64)
+        shades = (values - values.min()) * (255 / max(float(np.ptp(values)), 1e-300))
+        flat = Image.fromarray(shades.astype(np.uint8))
+    elif flat.mode in ("1", "L"):
+        flat = flat.convert("L")
+    else:
+        above = flat.convert("RGBA")
+        flat = Image.alpha_composite(Image.new("RGBA", above.size, "white"), above).convert("RGB")
     if 2 * max(flat.size) <= _PIXELS[0]:  # its pixels are to be seen, not blurred by a browser
         flat = ImageOps.scale(flat, _PIXELS[0] // max(flat.size), resample=0)
     for pixels in _PIXELS:
@@ -87,17 +96,3 @@ def _shrunk(picture: Any) -> str:
         if len(content) <= _MOST_BYTES:
             break
     return f"data:image/{kind};base64,{b64encode(content).decode()}"
-
-
-def _flat(picture: Any) -> Any:
-    """Grey or coloured, 8 bits a channel, on white paper."""
-    from PIL import Image
-
-    if picture.mode[0] in "IF":  # instruments count in more than 8 bits
-        values = np.asarray(picture, dtype=np.float64)
-        shades = (values - values.min()) * (255 / max(float(np.ptp(values)), 1e-300))
-        return Image.fromarray(shades.astype(np.uint8))
-    if picture.mode in ("1", "L"):
-        return picture.convert("L")
-    above = picture.convert("RGBA")
-    return Image.alpha_composite(Image.new("RGBA", above.size, "white"), above).convert("RGB")

@@ -95,13 +95,28 @@ class _Reader:
             return answer(file, copy, table)
         seconds = PATIENCE * (1 + (path.stat().st_size >> 27))
         with self._lock:
-            head, found = self._asked({"path": file, "draft": copy, "seconds": seconds}, table)
+            # A fork has the object of the process it comes from, but no right to its pipes.
+            process = self._process if self._owner == os.getpid() else None
+            if process is None or process.poll() is not None:
+                self._owner = os.getpid()
+                # -P: modules of the folder that holds the data must not run.
+                self._process = process = subprocess.Popen(
+                    [get_executable(), "-P", "-m", "unseen._cells"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.DEVNULL,
+                    env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
+                )
+            asked = {"path": file, "draft": copy, "seconds": seconds}
+            head, found = self._asked(process, asked, table)
         if "error" in head:
             raise CellsError(*head["error"])
         return found
 
-    def _asked(self, head: dict[str, Any], table: Table) -> tuple[dict[str, Any], Table]:
-        process, end = self._running(), time.monotonic() + head["seconds"]
+    def _asked(
+        self, process: subprocess.Popen[bytes], head: dict[str, Any], table: Table
+    ) -> tuple[dict[str, Any], Table]:
+        end = time.monotonic() + head["seconds"]
         limit = Timer(head["seconds"], process.kill)
         limit.daemon = True
         limit.start()
@@ -123,20 +138,6 @@ class _Reader:
             raise
         finally:
             limit.cancel()
-
-    def _running(self) -> subprocess.Popen[bytes]:
-        # A fork has the object of the process that it comes from, but no right to its pipes.
-        if self._process is None or self._owner != os.getpid() or self._process.poll() is not None:
-            self._owner = os.getpid()
-            # -P: modules of the folder that holds the data must not run.
-            self._process = subprocess.Popen(
-                [get_executable(), "-P", "-m", "unseen._cells"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, sys.path))},
-            )
-        return self._process
 
     def stop(self) -> None:
         """End the process, if there is one and it is ours."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,8 @@ from unseen.tables.embeddings import (
 )
 from unseen.tables.encodings import (
     CategoryEncoding,
-    Constant,
     Departure,
     Encoding,
-    FreeText,
     NumberEncoding,
     Unusable,
     check_kind,
@@ -43,10 +41,10 @@ from unseen.tables.encodings import (
 from unseen.tables.notices import (
     by_reason,
     departure_notices,
-    marks_notice,
     nearly_numbers,
     notices_on_new,
     notices_on_train,
+    treatment,
 )
 from unseen.tables.source import check_names, matching_names
 from unseen.tables.values import (
@@ -145,6 +143,8 @@ class Columns(TransformerMixin, BaseEstimator):
     decimal: str | None = None
     text: Sequence[str] = ()
 
+    _tells_of_columns: ClassVar = True  # that are not used, or vary in new rows alone
+
     def fit(self, X: Any, y: Any = None, rows: Any = None, new: Any = None) -> Columns:
         """Learn the encodings from labelled rows; y is ignored.
 
@@ -175,15 +175,20 @@ class Columns(TransformerMixin, BaseEstimator):
         others = [name for name in names if name not in prose]
         learned = [self._learn(name, table[name], asked, decimals) for name in others]
         self.encodings_ = with_common_scale([one for one in learned if one is not None])
-        self.encodings_ += self._learn_text(table, new)
+        if prose and new is None:
+            raise ValueError("text is learnt from both tables: fit needs the new rows, new=X_new.")
+        beside: Table = as_table(new) if prose else None
+        for name in dict.fromkeys(self.text):
+            check_names("text", [name], table.column_names, "TRAIN")
+            check_names("text", [name], beside.column_names, "NEW")
+            self.encodings_.append(learn_text(name, table[name], beside[name], self.unit_rows))
         self._check_encodings()
         self.feature_names_in_ = np.array([one.name for one in self.encodings_], dtype=object)
         self.n_features_in_ = len(self.encodings_)
         used = {one.name for one in self.encodings_ if not isinstance(one, CategoryEncoding)}
         others = [name for name in others if name not in used]
         self.notices_ = [
-            *notices_on_train(self),
-            *marks_notice(table, self.encodings_),
+            *notices_on_train(self, table),
             *nearly_numbers(table, others, decimals, rows),
         ]
         return self
@@ -243,7 +248,8 @@ class Columns(TransformerMixin, BaseEstimator):
         table = self._checked(X)
         present = table.column_names if names is None else names
         there = [name for name in present if name not in besides]
-        notices, blocks, gaps = self._notices_on_new(table, there), [], []
+        notices = notices_on_new(self, table, there) if self._tells_of_columns else []
+        blocks, gaps = [], []
         found: list[Departure] = []
         for encoding in self.encodings_:
             values = encoding.read(table[encoding.name])
@@ -270,17 +276,7 @@ class Columns(TransformerMixin, BaseEstimator):
     def statement(self) -> list[str]:
         """The treatment of the columns in plain sentences."""
         check_is_fitted(self, "encodings_")
-        n_texts = sum(isinstance(one, CategoryEncoding) for one in self.encodings_)
-        n_numbers = sum(len(one.scales) for one in self.encodings_)
-        sentences = NumberEncoding.statement(n_numbers) if n_numbers else []
-        if n_texts:
-            sentences += CategoryEncoding.statement(n_texts, self.rare_below, self.most_categories)
-        own = [one for one in self.encodings_ if isinstance(one, VectorEncoding | TextEncoding)]
-        sentences += [one.statement() for one in own]
-        flagged = [one.name for one in self.encodings_ if one.was_missing]
-        if flagged:
-            sentences.append(f"A 0/1 column each says where a value is missing: {quoted(flagged)}.")
-        return [*sentences, *(notice.text for notice in self.notices_)]
+        return [*treatment(self), *(notice.text for notice in self.notices_)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the encoded columns, such as ``size`` and ``colour=red``."""
@@ -297,34 +293,28 @@ class Columns(TransformerMixin, BaseEstimator):
         return names, offsets + scales * X[:, given]
 
     def _check_parameters(self, table: Table) -> None:
-        for argument in ("rare_below", "most_categories"):
-            if getattr(self, argument) < 1:
-                raise ValueError(f"{argument} must be at least 1; got {getattr(self, argument)}.")
+        fewest, argument = min(
+            (getattr(self, one), one) for one in ("most_categories", "rare_below")
+        )
+        if fewest < 1:
+            raise ValueError(f"{argument} must be at least 1; got {fewest}.")
         if self.decimal not in (None, *DECIMALS):
             raise ValueError(f"decimal must be one of {quoted(DECIMALS)}; got {self.decimal!r}.")
-        self._check_names(table)
-        if not table.num_rows:
-            raise ValueError("TRAIN must have rows; got none.")
-
-    def _check_names(self, table: Table) -> None:
-        there = set(table.column_names)
-        for argument in ("keep", "drop", "features", "missing", "text"):
+        there, not_used = set(table.column_names), {*self.drop, self.label}
+        for argument in ("drop", "keep", "features", "missing", "text"):
             names = getattr(self, argument)
             if isinstance(names, str):
                 raise ValueError(f"{argument} must be a list of names; got {names!r}.")
-        for argument in ("keep", "drop"):
-            absent = [name for name in getattr(self, argument) if name not in there]
-            if absent:
-                raise ValueError(
-                    f"{argument} must name columns of TRAIN; not there: {quoted(absent)}."
-                )
-        for argument in ("keep", "text"):
-            barred = [name for name in getattr(self, argument) if name in {*self.drop, self.label}]
-            if barred:
-                raise ValueError(
-                    f"{argument} must name neither the label nor columns to drop; got "
-                    f"{quoted(barred)}."
-                )
+            absent = [name for name in names if name not in there]
+            if absent and argument in ("drop", "keep"):
+                named = quoted(absent)
+                raise ValueError(f"{argument} must name columns of TRAIN; not there: {named}.")
+            barred = quoted([name for name in names if name in not_used])
+            if barred and argument in ("keep", "text"):
+                rule = "must name neither the label nor columns to drop"
+                raise ValueError(f"{argument} {rule}; got {barred}.")
+        if not table.num_rows:
+            raise ValueError("TRAIN must have rows; got none.")
 
     def _check_encodings(self) -> None:
         if not self.encodings_:
@@ -354,18 +344,6 @@ class Columns(TransformerMixin, BaseEstimator):
             table = table.set_column(place, name, found)
         return table
 
-    def _learn_text(self, table: Table, new: Any) -> list[TextEncoding]:
-        if self.text and new is None:
-            raise ValueError("text is learnt from both tables: fit needs the new rows, new=X_new.")
-        others: Table = None if new is None else as_table(new)
-        for name in self.text:
-            check_names("text", [name], table.column_names, "TRAIN")
-            check_names("text", [name], others.column_names, "NEW")
-        return [
-            learn_text(name, table[name], others[name], self.unit_rows)
-            for name in dict.fromkeys(self.text)
-        ]
-
     def _learn(
         self, name: str, column: Array, asked: set[str], decimals: Sequence[str]
     ) -> Encoding | None:
@@ -384,9 +362,9 @@ class Columns(TransformerMixin, BaseEstimator):
             if name in self.keep:
                 raise ValueError(f"keep must name columns of use; {name!r} {reason}.") from None
             self.dropped_[name] = str(reason)
-            if isinstance(reason, Constant):
+            if reason.value is not None:
                 self.constants_[name] = reason.value
-            if isinstance(reason, FreeText):
+            if reason.is_free_text:
                 self.free_texts_.append(name)
             return None
 
@@ -421,9 +399,6 @@ class Columns(TransformerMixin, BaseEstimator):
         table = as_table(X)
         check_columns_of_train(self.feature_names_in_, table, " --drop leaves a column out.")
         return self._without_missing(table, self.feature_names_in_)
-
-    def _notices_on_new(self, table: Table, there: Sequence[str]) -> list[Notice]:
-        return notices_on_new(self, table, there)
 
 
 def _stacked(blocks: list[FloatArray]) -> FloatArray:

@@ -8,7 +8,7 @@ unseen.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from unseen._optional import pa, pa_json, pc
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen._wording import shown
 from unseen.tables._arrow import Array, decoded, is_number, is_text
-from unseen.tables.encodings import Departure, Encoding, Output, Unusable, new_gaps
+from unseen.tables.encodings import Encoding, Output, Unusable
 from unseen.tables.values import LARGEST, BadCell, as_text
 
 _DIRECTIONS = 200
@@ -69,11 +69,6 @@ class VectorEncoding(Encoding, Frozen):
         encoded -= self.mean
         encoded /= self.scale
         return encoded
-
-    def statement(self) -> str:
-        """The treatment of the column in a plain sentence."""
-        unit = ", each list first divided by its length" if self.unit_rows else ""
-        return f"{self.name!r}: {self.length} numeric columns{unit}."
 
 
 def learn_vectors(name: str, column: Array, unit_rows: bool) -> VectorEncoding:
@@ -186,9 +181,9 @@ class TextEncoding(Encoding, Frozen):
     mean: FloatArray  # of each direction in the labelled rows; it is subtracted
     scale: float  # which divides: root mean square of their deviations in the labelled rows
     unit_rows: bool = False  # whether each row is divided by its Euclidean length first
-    was_empty: bool = False  # whether a labelled row has no text
+    was_missing: bool = False  # whether a labelled row has no text
 
-    was_missing = False
+    filler = "no words"
 
     @property
     def outputs(self) -> list[Output]:
@@ -201,34 +196,17 @@ class TextEncoding(Encoding, Frozen):
 
     def encode(self, texts: list[str]) -> FloatArray:
         """The encoded columns, side by side."""
-        found = _projected(self.words, self.directions, texts, self.unit_rows)
-        return (found - self.mean) / self.scale
-
-    def departures(self, texts: list[str]) -> tuple[Departure, ...]:
-        """Rows without a text, where all labelled rows have one."""
-        return new_gaps(self.name, self.gaps(texts), self.was_empty, "no words")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found = self.directions.transform(self.words.transform(texts)).astype(np.float64)
+        if self.unit_rows:
+            lengths = np.linalg.norm(found, axis=1, keepdims=True)
+            found /= np.where(lengths > 0, lengths, 1.0)
+        return np.asarray((found - self.mean) / self.scale)
 
     def gaps(self, texts: list[str]) -> BoolArray:
         """Where there is no text."""
         return np.array([not text for text in texts], dtype=bool)
-
-    @property
-    def has_gaps(self) -> bool:
-        """Whether a labelled row has no text."""
-        return self.was_empty
-
-    def gap(self) -> FloatArray:
-        """The encoded columns of one row without a text."""
-        return self.encode([""])[0]
-
-    def statement(self) -> str:
-        """The treatment of the column in a plain sentence."""
-        kept = float(self.directions.explained_variance_ratio_.sum())
-        return (
-            f"{self.name!r}: TF-IDF of {len(self.words.vocabulary_):,} words of the labelled and "
-            f"the new rows, reduced to {len(self.mean)} columns by a singular value decomposition "
-            f"({kept:.0%} of the variance)."
-        )
 
 
 def learn_text(name: str, known: Array, new: Array, unit_rows: bool) -> TextEncoding:
@@ -253,23 +231,14 @@ def learn_text(name: str, known: Array, new: Array, unit_rows: bool) -> TextEnco
             raise ValueError(f"{rule}; it has none in {place}.")
     n_directions = min(_DIRECTIONS, counts.shape[1] - 1, counts.shape[0] - 1)
     directions = TruncatedSVD(n_directions, random_state=0).fit(counts)
-    found = _projected(words, directions, labelled, unit_rows)
+    settled = unit_rows, not all(labelled)
+    raw = TextEncoding(name, words, directions, np.zeros(n_directions), 1.0, *settled)
+    found = raw.encode(labelled)
     scale = float(np.sqrt(np.mean(found.std(axis=0) ** 2))) or 1.0
-    settled = found.mean(axis=0), scale, unit_rows, not all(labelled)
-    return TextEncoding(name, words, directions, *settled)
+    return replace(raw, mean=found.mean(axis=0), scale=scale)
 
 
 def _texts(name: str, column: Array) -> list[str]:
     if not is_text(decoded(column).type):
         raise ValueError(f"column {name!r} must hold text; it holds {column.type}.")
     return [text or "" for text in as_text(column).to_pylist()]
-
-
-def _projected(words: Any, directions: Any, texts: list[str], unit_rows: bool) -> FloatArray:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        found = np.asarray(directions.transform(words.transform(texts)), dtype=np.float64)
-    if unit_rows:
-        lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        found /= np.where(lengths > 0, lengths, 1.0)
-    return found

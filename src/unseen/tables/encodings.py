@@ -36,29 +36,25 @@ _FEWEST_IN_ORDER = 10
 _BETWEEN_BREAKS = 50
 # So many equal pairs, or more, do not all fail to appear by chance.
 _MANY_EQUAL = 10
-_ID_NAME = re.compile(
+# Names that ids have, such as user_id, orderId or none at all.
+ID_NAME = re.compile(
     r"|(?i:(.*[\W_])?([cegprstu]?id|idx|index|key|uuid|guid|nr|rowid|row|rownum|row_nr|row_number"
     r"|unnamed: ?\d+))|.*[a-z](Id|ID|Nr)"
 )
+_CONSTANT = "has the same value in all labelled rows"
 
 
 class Unusable(Exception):  # noqa: N818  a reason, not an error
-    """Why a column is not used; the reason continues a sentence that begins with its name."""
+    """Why a column is not used; the reason continues a sentence that begins with its name.
 
+    ``value`` is that of all labelled rows, where they have one.
+    """
 
-class Constant(Unusable):
-    """A column is not used because it has one ``value`` in all labelled rows."""
-
-    def __init__(self, value: float | str) -> None:
-        super().__init__("has the same value in all labelled rows")
-        self.value = value
-
-
-class FreeText(Unusable):
-    """A column is not used because nobody asked for its text."""
-
-    def __init__(self) -> None:
-        super().__init__("looks like free text: --text uses it")
+    def __init__(
+        self, reason: str, value: float | str | None = None, is_free_text: bool = False
+    ) -> None:
+        super().__init__(reason)
+        self.value, self.is_free_text = value, is_free_text
 
 
 @dataclass(frozen=True)
@@ -83,18 +79,22 @@ class Output(NamedTuple):
 class Encoding(ABC):
     """The encoding of one column.
 
-    ``read`` takes the values from a table, and raises a ValueError where the column holds other
-    ones than the labelled rows do; ``encode`` makes numbers of them.
+    ``encode`` makes numbers of the values that ``read`` takes from a table.
     """
 
     name: str
     was_missing: bool  # whether a labelled row lacks a value
+    filler = ""  # what a missing value gets, in words
     scales: Any = ()  # deviations, of which all number columns share the root mean square
 
     @property
     @abstractmethod
     def outputs(self) -> list[Output]:
         """The encoded columns, in their order."""
+
+    @abstractmethod
+    def read(self, column: Array) -> Any:
+        """The values of a column; a ValueError where they are not of the kind in TRAIN."""
 
     @abstractmethod
     def encode(self, values: Any) -> FloatArray:
@@ -106,20 +106,21 @@ class Encoding(ABC):
 
     def departures(self, values: Any) -> tuple[Departure, ...]:
         """What new rows show in this column and no labelled row does."""
-        return ()
+        missing = self.gaps(values)
+        if not len(missing):
+            raise ValueError("NEW must have rows; got none.")
+        # Gaps in some rows are no news where labelled rows have gaps too.
+        if not missing.any() or (self.was_missing and not missing.all()):
+            return ()
+        return (Departure("newly_missing", self.name, float(missing.mean()), self.filler),)
 
     def gaps(self, values: Any) -> BoolArray:
         """Where values are missing; lists never are."""
         return np.zeros(len(values), dtype=bool)
 
-    @property
-    def has_gaps(self) -> bool:
-        """Whether a labelled row lacks a value."""
-        return self.was_missing
-
     def gap(self) -> FloatArray:
         """The encoded columns of one row that has no value."""
-        raise NotImplementedError
+        return self.encode(self.read(pa.chunked_array([pa.nulls(1, pa.string())])))[0]
 
 
 @dataclass(frozen=True)
@@ -132,6 +133,8 @@ class NumberEncoding(Encoding):
     scale: float  # which divides; with 0, only the 0/1 column is made
     was_missing: bool
     decimal: str = "."  # the mark before the decimals of numbers that came as text
+
+    filler = "the median"
 
     @property
     def scales(self) -> list[float]:
@@ -173,32 +176,9 @@ class NumberEncoding(Encoding):
             blocks.append(missing.astype(np.float64))
         return np.column_stack(blocks)
 
-    def departures(self, values: FloatArray) -> tuple[Departure, ...]:
-        """Gaps, where no labelled row has any."""
-        return new_gaps(self.name, self.gaps(values), self.was_missing, "the median")
-
     def gaps(self, values: FloatArray) -> BoolArray:
         """Where values are missing."""
         return np.isnan(values)
-
-    def gap(self) -> FloatArray:
-        """The encoded columns of one row that has no value."""
-        return self.encode(np.array([np.nan]))[0]
-
-    @staticmethod
-    def statement(n_columns: int) -> list[str]:
-        """The treatment of number columns in plain sentences."""
-        spread = (
-            "1 numeric column: centred, and divided by its standard deviation in the labelled rows."
-        )
-        if n_columns > 1:
-            spread = (
-                f"{n_columns} numeric columns: centred, and all divided by one number, the root "
-                "mean square of their standard deviations in the labelled rows, so that their "
-                "units stay as given."
-            )
-        huge = f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median."
-        return [spread, huge]
 
 
 def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> NumberEncoding:
@@ -213,35 +193,24 @@ def learn_numbers(name: str, values: FloatArray, keep: bool, decimal: str) -> Nu
     # Rounding makes a deviation out of nothing; one that is too small cannot be divided by.
     is_constant = bool(given.min() == given.max()) or deviation * LARGEST < 1
     if is_constant and not was_missing and not keep:
-        raise Constant(median)
+        raise Unusable(_CONSTANT, median)
     is_whole = np.all(given == np.floor(given)) and len(given) > 1
     all_differ = is_whole and len(np.unique(given)) == len(given)
-    if not keep and all_differ and (is_named_like_id(name) or counts_rows(given)):
-        raise Unusable("looks like an id: whole numbers, no two the same")
+    if not keep and all_differ:
+        # Numbers that count rows are in order, or too close to be chance: of n numbers drawn from a
+        # range of R, n (n - 1) / 2R pairs are equal on average, and more where some numbers are
+        # likelier, as they are in a measurement.
+        n_rows, steps, n_numbers = len(given), np.diff(given), given.max() - given.min() + 1
+        n_breaks = min(np.sum(steps < 0), np.sum(steps > 0))
+        in_order = n_breaks <= n_rows // _BETWEEN_BREAKS
+        is_close = n_numbers == n_rows or n_rows * (n_rows - 1) >= 2 * _MANY_EQUAL * n_numbers
+        counts_rows = n_rows >= _FEWEST_IN_ORDER and (in_order or is_close)
+        if counts_rows or ID_NAME.fullmatch(name):
+            raise Unusable("looks like an id: whole numbers, no two the same")
     mean, scale = float(filled.mean()), deviation
     if is_constant:
         mean, scale = median, 1.0 if keep else 0.0
     return NumberEncoding(name, median, mean, scale, was_missing, decimal)
-
-
-def counts_rows(given: FloatArray) -> bool:
-    """Whether whole numbers, no two the same, count rows: in order, or too close to be chance.
-
-    Of n numbers drawn from a range of R, n (n - 1) / 2R pairs are equal on average, and more where
-    some numbers are likelier, as they are in a measurement.
-    """
-    n_rows, steps = len(given), np.diff(given)
-    if n_rows < _FEWEST_IN_ORDER:
-        return False
-    n_breaks = min(np.sum(steps < 0), np.sum(steps > 0))
-    n_numbers = given.max() - given.min() + 1
-    is_close = n_rows * (n_rows - 1) >= 2 * _MANY_EQUAL * n_numbers
-    return bool(n_breaks <= n_rows // _BETWEEN_BREAKS or n_numbers == n_rows or is_close)
-
-
-def is_named_like_id(name: str) -> bool:
-    """Whether a column has a name that ids have, such as user_id, orderId or none at all."""
-    return _ID_NAME.fullmatch(name) is not None
 
 
 def with_common_scale(encodings: Sequence[Any]) -> list[Any]:
@@ -265,17 +234,6 @@ def check_kind(kind: Any) -> None:
         raise Unusable(f"holds neither numbers nor text, but {shown(kind)}")
 
 
-def new_gaps(
-    column: str, missing: BoolArray, was_missing: bool, filler: str
-) -> tuple[Departure, ...]:
-    """Missing values, where labelled rows have none or no new row has a value."""
-    if not len(missing):
-        raise ValueError("NEW must have rows; got none.")
-    if not missing.any() or (was_missing and not missing.all()):
-        return ()
-    return (Departure("newly_missing", column, float(missing.mean()), filler),)
-
-
 @dataclass(frozen=True)
 class CategoryEncoding(Encoding):
     """A text column: one column for each common category, and up to three more.
@@ -292,6 +250,8 @@ class CategoryEncoding(Encoding):
     was_missing: bool  # whether a labelled row lacks a value; missing then has a column
     once: tuple[str, ...] = ()  # of one labelled row, where they count as never seen
     has_rare: bool = True  # whether rare categories have a column, or share that of never seen
+
+    filler = "the most common category"
 
     @property
     def outputs(self) -> list[Output]:
@@ -335,10 +295,9 @@ class CategoryEncoding(Encoding):
 
     def departures(self, text: Array) -> tuple[Departure, ...]:
         """Gaps and categories that new rows show and no labelled row does."""
-        missing = self.gaps(text)
-        gaps = new_gaps(self.name, missing, self.was_missing, "the most common category")
+        gaps = super().departures(text)
         known = pa.array([*self.categories, *self.rare], pa.string())
-        never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~missing
+        never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~self.gaps(text)
         if not never_seen.any():
             return gaps
         example = shown(repr(text[int(never_seen.argmax())].as_py()))
@@ -348,24 +307,6 @@ class CategoryEncoding(Encoding):
     def gaps(self, text: Array) -> BoolArray:
         """Where values are missing."""
         return np.asarray(text.is_null().to_numpy())
-
-    def gap(self) -> FloatArray:
-        """The encoded columns of one row that has no value."""
-        return self.encode(pa.chunked_array([pa.nulls(1, pa.string())]))[0]
-
-    @staticmethod
-    def statement(n_columns: int, rare_below: int, most_categories: int) -> list[str]:
-        """The treatment of text columns in plain sentences."""
-        return [
-            f"{n_columns} text {'column' if n_columns == 1 else 'columns'}: each category becomes "
-            "a 0/1 column, scaled so that rows of two categories lie as far apart as one standard "
-            "deviation of a typical numeric column. A scorer that gives each column the same "
-            "spread, as the default does, weighs a rare category more.",
-            f"Categories with fewer than {rare_below} labelled rows (more where many categories "
-            f"are nearly as rare), or beyond the {most_categories} most common, share a column. "
-            "Categories that no other labelled row shows have a column of their own, in labelled "
-            "rows and in new ones alike.",
-        ]
 
 
 def learn_categories(
@@ -378,7 +319,19 @@ def learn_categories(
         raise Unusable("has no value in the labelled rows")
     ranked = sorted(counts, key=lambda category: (-counts[category], category))
     common = [each for each in ranked[:most_categories] if counts[each] >= rare_below]
-    _check_categories(counts, common, text.null_count, keep)
+    n_given, n_words = sum(counts.values()), sum(len(each.split()) for each in counts)
+    mostly_rare = 2 * sum(counts[category] for category in common) < n_given
+    is_prose = mostly_rare and n_words >= _WORDS_OF_PROSE * len(counts)
+    reasons = (
+        (len(counts) == 1 and not text.null_count, Unusable(_CONSTANT, ranked[0])),
+        (all(map(_DATE_OR_TIME.fullmatch, counts)), Unusable("holds dates or times")),
+        (is_prose, Unusable("looks like free text: --text uses it", is_free_text=True)),
+        (len(counts) == n_given, Unusable("looks like an id: text, no two the same")),
+        (mostly_rare, Unusable("looks like free text: most values are rare")),
+    )
+    refused = [reason for holds, reason in reasons if holds]
+    if refused and (is_prose or not keep):
+        raise refused[0]
     fewest = least_common(list(counts.values()), rare_below)
     common = [category for category in common if counts[category] >= fewest]
     rare = tuple(sorted(set(counts).difference(common)))
@@ -388,28 +341,6 @@ def learn_categories(
     return CategoryEncoding(
         name, tuple(sorted(common)), rare, ranked[0], text.null_count > 0, once, has_rare
     )
-
-
-def _check_categories(
-    counts: dict[str, int], common: list[str], n_missing: int, keep: bool
-) -> None:
-    """Refuse constants, dates, prose, ids and texts; with ``keep``, only what is prose."""
-    n_given = sum(counts.values())
-    mostly_rare = 2 * sum(counts[category] for category in common) < n_given
-    n_words = sum(len(each.split()) for each in counts)
-    is_prose = mostly_rare and n_words >= _WORDS_OF_PROSE * len(counts)
-    if keep and not is_prose:
-        return
-    if len(counts) == 1 and not n_missing:
-        raise Constant(next(iter(counts)))
-    if all(_DATE_OR_TIME.fullmatch(word) for word in counts):
-        raise Unusable("holds dates or times")
-    if is_prose:
-        raise FreeText
-    if len(counts) == n_given:
-        raise Unusable("looks like an id: text, no two the same")
-    if mostly_rare:
-        raise Unusable("looks like free text: most values are rare")
 
 
 def least_common(counts: Sequence[int], rare_below: int) -> int:

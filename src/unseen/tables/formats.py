@@ -321,6 +321,7 @@ FORMATS: dict[str, Format] = {
     "h5ad": WholeTable(CELLS, read_cells),
     **dict.fromkeys(("xlsx", "xls"), WholeTable(_WORKBOOK, read_excel)),
 }
+SUFFIXES = f"{', '.join(f'.{name}' for name in FORMATS)}; text also with {', '.join(_COMPRESSIONS)}"
 
 
 def check_name(name: str) -> None:
@@ -331,19 +332,13 @@ def check_name(name: str) -> None:
         raise ValueError(f"{name!r} must have a name in UTF-8; rename the file.") from None
 
 
-def known_suffixes() -> str:
-    """The suffixes of all formats, for an error."""
-    text = ", ".join(f".{name}" for name in FORMATS)
-    return f"{text}; text also with {', '.join(_COMPRESSIONS)}"
-
-
 def format_of_name(path: Path, name: str) -> tuple[str, str | None]:
     """The format and compression that a file's suffixes state."""
     compression = _COMPRESSIONS.get(path.suffix.lower())
     stem = path.with_suffix("") if compression else path
     suffix = stem.suffix.lower().lstrip(".")
     if suffix not in FORMATS:
-        raise ValueError(f"{name} must end in one of {known_suffixes()}; got {path.name!r}.")
+        raise ValueError(f"{name} must end in one of {SUFFIXES}; got {path.name!r}.")
     if compression and not isinstance(FORMATS[suffix], Delimited | JsonLines):
         raise ValueError(
             f"{name} must not be compressed from outside: only text formats are, and .{suffix} is "

@@ -107,25 +107,20 @@ class Gaps:
         # Every row of the others is taken as often, so that shares agree but for remainders.
         rows = np.resize(rng.permutation(len(others)), n_rows)
         taken = others[rng.permutation(rows)] & (rng.random(n_rows)[:, None] < part) & ~gaps
-        return with_gaps(self.columns, X, taken), gaps | taken
+        made = X.copy()
+        for place, (one, block) in enumerate(_blocks(self.columns)):
+            if taken[:, place].any():
+                made[taken[:, place], block] = one.gap()
+        return made, gaps | taken
 
 
 def labelled_gaps(columns: Columns, X: FloatArray) -> BoolArray:
     """Where labelled rows, encoded, have no value; as ``columns.gaps`` of their table."""
     found = np.zeros((len(X), len(columns.encodings_)), dtype=bool)
     for place, (one, block) in enumerate(_blocks(columns)):
-        if one.has_gaps:
+        if one.was_missing:
             found[:, place] = (X[:, block] == one.gap()).all(axis=1)
     return found
-
-
-def with_gaps(columns: Columns, X: FloatArray, gaps: BoolArray) -> FloatArray:
-    """A copy of encoded rows in which these cells, a column for each encoding, are empty."""
-    made = X.copy()
-    for place, (one, block) in enumerate(_blocks(columns)):
-        if gaps[:, place].any():
-            made[gaps[:, place], block] = one.gap()
-    return made
 
 
 def _blocks(columns: Columns) -> list[tuple[Encoding, slice]]:

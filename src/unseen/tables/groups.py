@@ -84,8 +84,11 @@ class GroupBy:
             return values
         try:
             moments = pc.floor_temporal(self._moments(values), unit=self.unit)
-            encoded = moments.dictionary_encode()
-            names = [window_name(moment, self.unit) for moment in encoded.dictionary.to_pylist()]
+            encoded, form = moments.dictionary_encode(), UNITS[self.unit]
+            names = [
+                moment.strftime(form).format(quarter=(moment.month + 2) // 3)
+                for moment in encoded.dictionary.to_pylist()
+            ]
         except (pa.ArrowInvalid, OverflowError) as error:
             raise ValueError(self._rule("dates beyond all calendars")) from error
         return pa.array(names, pa.string()).take(encoded.indices)
@@ -132,11 +135,6 @@ class GroupBy:
             f"{self.unit}; got {got}. Write other dates as year-month-day before, for example with "
             "pandas.to_datetime(..., dayfirst=True)."
         )
-
-
-def window_name(moment: datetime, unit: str) -> str:
-    """The name of the window that a moment falls in."""
-    return moment.strftime(UNITS[unit]).format(quarter=(moment.month + 2) // 3)
 
 
 class KeyCodes:

@@ -198,12 +198,13 @@ def read_excel(part: Part, called: str) -> Table:
         try:
             columns[str(name)] = pa.array(cells, from_pandas=True)
         except (pa.ArrowInvalid, pa.ArrowTypeError):
-            words = [None if cell is None else _text(cell) for cell in cells]
+            # 1.0 beside text is the whole number that the sheet shows.
+            whole = [
+                int(cell)
+                if isinstance(cell, float | np.floating) and float(cell).is_integer()
+                else cell
+                for cell in cells
+            ]
+            words = [None if cell is None else str(cell) for cell in whole]
             columns[str(name)] = pa.array(words, pa.string())
     return pa.table(columns)
-
-
-def _text(cell: Any) -> str:
-    # 1.0 beside text is the whole number that the sheet shows.
-    is_whole = isinstance(cell, float | np.floating) and float(cell).is_integer()
-    return str(int(cell)) if is_whole else str(cell)

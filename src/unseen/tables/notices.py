@@ -9,17 +9,36 @@ from unseen._types import IntArray
 from unseen._wording import LONGEST_NAME, listed, quoted, shown
 from unseen.records import Notice
 from unseen.tables._arrow import Table
-from unseen.tables.encodings import Departure, NumberEncoding, is_named_like_id
-from unseen.tables.values import as_text, departs, mark_in, number_of, wrong_cells
+from unseen.tables.embeddings import TextEncoding, VectorEncoding
+from unseen.tables.encodings import ID_NAME, CategoryEncoding, Departure, NumberEncoding
+from unseen.tables.values import LARGEST, as_text, departs, mark_in, number_of, wrong_cells
 
 # Options that a sentence proposes.
 _NAMED = 3
 # Departures in at least this share of the new rows can move the unseen share.
 _MANY = 0.05
+# What is done with columns, for their statement.
+_ONE_NUMBER = (
+    "1 numeric column: centred, and divided by its standard deviation in the labelled rows."
+)
+_NUMBERS = (
+    "numeric columns: centred, and all divided by one number, the root mean square of their "
+    "standard deviations in the labelled rows, so that their units stay as given."
+)
+_NOT_FINITE = f"Missing, infinite and huge (over {LARGEST:g}) numbers are replaced by the median."
+_CATEGORIES = (
+    "each category becomes a 0/1 column, scaled so that rows of two categories lie as far apart "
+    "as one standard deviation of a typical numeric column. A scorer that gives each column the "
+    "same spread, as the default does, weighs a rare category more."
+)
+_NEVER_SEEN = (
+    "Categories that no other labelled row shows have a column of their own, in labelled rows and "
+    "in new ones alike."
+)
 
 
-def notices_on_train(columns: Any) -> list[Notice]:
-    """Columns of labelled rows that are left out, and those that are used in spite of a name."""
+def notices_on_train(columns: Any, table: Table) -> list[Notice]:
+    """Columns that are left out, used in spite of a name, or numbers with marks between digits."""
     texts = columns.free_texts_
     others = {name: why for name, why in columns.dropped_.items() if name not in texts}
     notices = [
@@ -34,10 +53,18 @@ def notices_on_train(columns: Any) -> list[Notice]:
         about = texts[0] if len(texts) == 1 else None
         notices.append(Notice("free_text_not_used", text, about=about))
     used = [name for name in columns.feature_names_in_ if name not in columns.keep]
-    like_ids = [name for name in used if is_named_like_id(name)]
+    like_ids = [name for name in used if ID_NAME.fullmatch(name)]
     if like_ids:
         text = f"Used, though named like an id: {quoted(like_ids)}. Leave ids out: --drop."
         notices.append(Notice("named_like_id", text, "note"))
+    marked = []
+    for one in columns.encodings_:
+        word = mark_in(table[one.name], one.decimal) if isinstance(one, NumberEncoding) else None
+        if word is not None:
+            marked.append(f"{one.name!r} ({word!r} is {number_of(word, one.decimal):.12g})")
+    if marked:
+        text = f"Read as numbers: {listed(marked)}. --decimal says otherwise."
+        notices.append(Notice("numbers_with_marks", text, "note"))
     return notices
 
 
@@ -46,28 +73,14 @@ def by_reason(dropped: Mapping[str, str]) -> list[tuple[str, str]]:
     found: dict[str, list[str]] = {}
     for name, reason in dropped.items():
         found.setdefault(reason, []).append(name)
-    return [
-        (_quoted_names(names), f"{'each ' * (len(names) > 1)}{reason}")
-        for reason, names in found.items()
-    ]
-
-
-def _quoted_names(columns: Sequence[str]) -> str:
-    """The names of columns; one has none where a file was written with its row numbers."""
-    given = [name for name in columns if name]
-    nameless = [] if len(given) == len(columns) else ["a column without a name"]
-    return " and ".join([*nameless, *([quoted(given)] if given else [])])
-
-
-def marks_notice(table: Table, encodings: Iterable[Any]) -> list[Notice]:
-    """One notice that names the number columns whose text has marks between digits."""
-    found = []
-    for one in encodings:
-        word = mark_in(table[one.name], one.decimal) if isinstance(one, NumberEncoding) else None
-        if word is not None:
-            found.append(f"{one.name!r} ({word!r} is {number_of(word, one.decimal):.12g})")
-    text = f"Read as numbers: {listed(found)}. --decimal says otherwise."
-    return [Notice("numbers_with_marks", text, "note")] if found else []
+    said = []
+    for reason, names in found.items():
+        given = [name for name in names if name]
+        # A file that was written with its row numbers has no name for them.
+        nameless = ["a column without a name"] * (len(given) < len(names))
+        called = " and ".join([*nameless, *([quoted(given)] if given else [])])
+        said.append((called, f"{'each ' * (len(names) > 1)}{reason}"))
+    return said
 
 
 def nearly_numbers(
@@ -133,32 +146,54 @@ def departure_notices(found: Iterable[Departure]) -> list[Notice]:
     notices = []
     for (code, is_many), some in kinds.items():
         severity: Literal["note", "warning"] = "warning" if is_many else "note"
-        about = some[0].column if len(some) == 1 else None
+        about, share = some[0].column if len(some) == 1 else None, f"{some[0].share:.1%}"
         if code == "newly_missing":
-            notices.append(Notice("newly_missing", _gaps(some), severity, about))
+            fillers = " or ".join(dict.fromkeys(one.said for one in some))
+            columns = listed([f"{one.column!r} ({one.share:.1%})" for one in some])
+            text = f"Missing in new rows and in none of the labelled ones: {columns}; they get"
+            if about is not None:
+                text = f"Column {about!r} is missing in {share} of the new rows and in none of the "
+                text += "labelled ones; they get"
+            notices.append(Notice("newly_missing", f"{text} {fillers}.", severity, about))
         else:
-            notices.append(Notice("new_category", _categories(some), severity, about))
+            told = [f"{one.column!r} ({one.share:.1%}, such as {one.said})" for one in some]
+            text = f"Categories in new rows that the labelled rows never show: {listed(told)}."
+            if about is not None:
+                text = f"Column {about!r} holds a category that the labelled rows never show in "
+                text += f"{share} of the new rows, such as {some[0].said}."
+            notices.append(Notice("new_category", text, severity, about))
     return notices
 
 
-def _gaps(found: list[Departure]) -> str:
-    fillers = " or ".join(dict.fromkeys(one.said for one in found))
-    if len(found) == 1:
-        (one,) = found
-        return (
-            f"Column {one.column!r} is missing in {one.share:.1%} of the new rows and in none of "
-            f"the labelled ones; they get {fillers}."
-        )
-    columns = listed([f"{one.column!r} ({one.share:.1%})" for one in found])
-    return f"Missing in new rows and in none of the labelled ones: {columns}; they get {fillers}."
-
-
-def _categories(found: list[Departure]) -> str:
-    if len(found) == 1:
-        (one,) = found
-        return (
-            f"Column {one.column!r} holds a category that the labelled rows never show in "
-            f"{one.share:.1%} of the new rows, such as {one.said}."
-        )
-    columns = listed([f"{one.column!r} ({one.share:.1%}, such as {one.said})" for one in found])
-    return f"Categories in new rows that the labelled rows never show: {columns}."
+def treatment(columns: Any) -> list[str]:
+    """How each kind of column becomes numbers, in plain sentences."""
+    n_texts = sum(isinstance(one, CategoryEncoding) for one in columns.encodings_)
+    n_numbers = sum(len(one.scales) for one in columns.encodings_)
+    sentences = []
+    if n_numbers:
+        spread = _ONE_NUMBER if n_numbers == 1 else f"{n_numbers} {_NUMBERS}"
+        sentences += [spread, _NOT_FINITE]
+    if n_texts:
+        sentences += [
+            f"{n_texts} text {'column' if n_texts == 1 else 'columns'}: {_CATEGORIES}",
+            f"Categories with fewer than {columns.rare_below} labelled rows (more where many "
+            f"categories are nearly as rare), or beyond the {columns.most_categories} most "
+            f"common, share a column. {_NEVER_SEEN}",
+        ]
+    flagged = []
+    for one in columns.encodings_:
+        if isinstance(one, VectorEncoding):
+            unit = ", each list first divided by its length" if one.unit_rows else ""
+            sentences.append(f"{one.name!r}: {one.length} numeric columns{unit}.")
+        elif isinstance(one, TextEncoding):
+            kept = float(one.directions.explained_variance_ratio_.sum())
+            sentences.append(
+                f"{one.name!r}: TF-IDF of {len(one.words.vocabulary_):,} words of the labelled "
+                f"and the new rows, reduced to {len(one.mean)} columns by a singular value "
+                f"decomposition ({kept:.0%} of the variance)."
+            )
+        elif one.was_missing:
+            flagged.append(one.name)
+    if flagged:
+        sentences.append(f"A 0/1 column each says where a value is missing: {quoted(flagged)}.")
+    return sentences

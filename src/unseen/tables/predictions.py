@@ -47,6 +47,8 @@ class ScoreColumns(Columns):
     ['scores[0]', 'scores[1]', 'scores[2]']
     """
 
+    _tells_of_columns = False
+
     def __init__(
         self,
         scores: Sequence[str],
@@ -114,9 +116,6 @@ class ScoreColumns(Columns):
         part = part_of_probabilities(scores)
         check_one_kind(self.part_of_probabilities_, part, "scores of TRAIN", "scores of NEW")
         return super()._checked(self._with_scores(table, scores))
-
-    def _notices_on_new(self, table: Table, there: Sequence[str]) -> list[Notice]:
-        return []
 
     def _scores(self, table: Table) -> FloatArray:
         """The scores of all rows, of several columns or of one that holds lists."""

@@ -65,11 +65,6 @@ class Sample(Frozen):
     n_missing: int
     sha256: str
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether every row of the source is here."""
-        return len(self.positions) == self.n_rows
-
 
 def read_sample(
     source: Source, n_rows: int, *, seed: int, columns: Sequence[str] | None = None

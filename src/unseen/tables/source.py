@@ -24,11 +24,11 @@ from unseen.records import Notice
 from unseen.tables._arrow import Array, Batch, Part, join
 from unseen.tables.formats import (
     FORMATS,
+    SUFFIXES,
     Delimited,
     check_name,
     format_of_bytes,
     format_of_name,
-    known_suffixes,
 )
 
 # The column of labels that come from a file of their own.
@@ -331,8 +331,7 @@ def _readable_files(argument: str) -> list[Path]:
             if found := [file for file in sorted(path.iterdir()) if _is_data(file)]:
                 return found
             raise FileNotFoundError(
-                f"{argument} must be a folder with files of one format "
-                f"({known_suffixes()}); it has none."
+                f"{argument} must be a folder with files of one format ({SUFFIXES}); it has none."
             )
         if path.exists():
             return [path]

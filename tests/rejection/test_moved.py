@@ -138,3 +138,13 @@ def test_nothing_is_taken_off_one_class_or_rows_that_stayed() -> None:
     assert LayBack.of(LABELLED, X) is None
     alone = RejectionTree(random_state=0).fit(X[y == 0], y[y == 0], X_NEW, estimate("moved", 1))
     assert alone.lay_back_ is None
+
+
+def test_a_rule_asks_again_by_its_own_seed() -> None:
+    """A rule asks what an estimate of the same seed asks, and the same again where rows moved."""
+    first, second = (RejectionKernel(random_state=3).fit(X, y, X_NEW).shares_ for _ in range(2))
+    assert first.verdict == "moved"
+    assert first.estimate.drift.laid_back is not None
+    assert_array_equal(first.known, second.known)
+    own = unseen.OpenSetEstimator(prior_closed=0.5, random_state=3).fit(X, y)
+    assert_array_equal(first.known, own.estimate(X_NEW, confidence=0.95).proportions)

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from unseen._arrays import chosen_arrays, where_rows_are
 from unseen._progress import between
+from unseen._random import whole_seed
 from unseen._sklearn import Interval, KeepsRequests, fit_context
 from unseen._team import team
 from unseen._types import FloatArray, IntArray, Matrix
@@ -160,8 +161,11 @@ class RejectionRule(KeepsRequests, ClassifierMixin, BaseEstimator):
         self.lay_back_: LayBack | None = None
         seeds = check_random_state(self.random_state).randint(2**31 - 1, size=2)
         if X_new is not None:
+            # A whole number seeds the shares as it seeds an estimate: both ask the same scores.
+            given = isinstance(self.random_state, Integral)
+            seed = whole_seed(self.random_state) if given else int(seeds[0])
             with between(0.0, 0.3):
-                sample, found = self._open_sample(labelled, X_new, proportions, int(seeds[0]))
+                sample, found = self._open_sample(labelled, X_new, proportions, seed)
             notices += found
         elif proportions is None:
             self.classes_ = labelled.classes

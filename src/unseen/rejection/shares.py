@@ -96,7 +96,9 @@ def estimate_shares(
     if estimator is None:
         estimator = default_estimator(np.bincount(labelled.codes), X_new.shape[0])
     chosen: ProportionEstimator = clone(estimator)
-    scorer = chosen.scorer(whole_seed(seed if chosen.random_state is None else chosen.random_state))
+    # Kept, so that a question asked again draws from it too.
+    chosen.random_state = whole_seed(seed if chosen.random_state is None else chosen.random_state)
+    scorer = chosen.scorer(chosen.random_state)
     scorer.check(labelled, X_new.shape[0])
     reading, estimate = chosen.read_and_estimate(scorer.score(labelled, X_new), _CONFIDENCE)
     # A mean over moved and open would call rows unseen for having moved.

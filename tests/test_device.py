@@ -23,8 +23,7 @@ from unseen.rejection import Logistic
 from unseen.rejection.stack import nearest
 from unseen.samples.clusters import are_distinct
 from unseen.scores.base import Distances
-from unseen.scores.kernel import Standardisation, neighbour_distances
-from unseen.scores.reshaping import Reshaping
+from unseen.scores.scales import Reshaping, Standardisation, neighbour_distances
 from unseen.simplex import mixture_shares
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}

@@ -16,7 +16,7 @@ from unseen.samples import Clusters, effective_number, first_rows
 from unseen.samples.oddities import copy_notices
 from unseen.scores.base import RatioScores, assign_folds
 from unseen.scores.crossfit import cross_fitter
-from unseen.scores.kernel import Standardisation, neighbour_distances
+from unseen.scores.scales import Standardisation, neighbour_distances
 
 
 @settings(deadline=None, max_examples=50)

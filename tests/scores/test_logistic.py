@@ -9,14 +9,9 @@ from sklearn.datasets import make_moons
 from reference.exact_klr import exact_scores
 from unseen._arrays import chosen_arrays
 from unseen.scores import logistic
-from unseen.scores.kernel import (
-    RESIDUAL,
-    PreparedRows,
-    ShiftedKernel,
-    Standardisation,
-    median_bandwidth,
-)
+from unseen.scores.kernel import RESIDUAL, PreparedRows, ShiftedKernel, median_bandwidth
 from unseen.scores.logistic import Problems, solve
+from unseen.scores.scales import Standardisation
 
 IDENTITY = Standardisation(np.zeros(2), np.ones(2))
 

@@ -33,7 +33,7 @@ from unseen.rejection.base import RejectionRule
 from unseen.rejection.shares import Shares
 from unseen.samples.checks import check_labelled, check_new
 from unseen.samples.labelled import is_missing
-from unseen.scores.kernel import dense
+from unseen.scores.scales import dense
 
 _CONFIDENCE = 0.95
 _RESAMPLES = 30

@@ -28,11 +28,12 @@ from unseen.scores.boosting import _Boosting
 from unseen.scores.calibration import Rescaling
 from unseen.scores.crossfit import KernelCrossFitter, cross_fitter, log_odds
 from unseen.scores.held_out import SCORE_LIMITS, Grid
-from unseen.scores.kernel import PreparedRows, Scale, ShiftedKernel, dense
+from unseen.scores.kernel import PreparedRows, ShiftedKernel
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.logistic import Problems, solve
 from unseen.scores.pairs import PairScorer, PairScores
 from unseen.scores.posteriors import Posteriors, PosteriorScorer, PosteriorSums
+from unseen.scores.scales import Scale, dense
 from unseen.simplex import mixture_shares
 
 _Models: TypeAlias = Callable[[FloatArray], FloatArray]  # log-odds (n, K) of new rows (n, d)

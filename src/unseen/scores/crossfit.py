@@ -36,8 +36,9 @@ from unseen.scores.base import (
     stack_samples,
 )
 from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
-from unseen.scores.kernel import PreparedRows, neighbour_distances
+from unseen.scores.kernel import PreparedRows
 from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression
+from unseen.scores.scales import neighbour_distances
 
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.

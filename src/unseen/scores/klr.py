@@ -27,16 +27,9 @@ from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
 from unseen.scores.held_out import SCORE_LIMITS, SCORINGS, Grid, Race, one_hot, out_of_fold_values
-from unseen.scores.kernel import (
-    PreparedRows,
-    Scale,
-    Standardisation,
-    automatic_rank,
-    choose_landmarks,
-    median_bandwidth,
-)
+from unseen.scores.kernel import PreparedRows, automatic_rank, choose_landmarks, median_bandwidth
 from unseen.scores.logistic import Problems, solve
-from unseen.scores.reshaping import fitting_scales
+from unseen.scores.scales import Scale, Standardisation, fitting_scales
 
 BANDWIDTHS = 2.0 ** np.arange(2, -4, -1)  # times the median distance between landmarks
 C_VALUES = 10.0 ** np.arange(-2, 4)
@@ -73,7 +66,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     standardize : bool, default=True
         Give every feature mean 0 and standard deviation 1 before distances are taken. Where at
         least half of the features are heavily skewed or hold codes of categories, and bandwidth is
-        None, a scale of ranks and codes (:mod:`unseen.scores.reshaping`) is a candidate too.
+        None, a scale of ranks and codes (:mod:`unseen.scores.scales`) is a candidate too.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks and of the folds.
 

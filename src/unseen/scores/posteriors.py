@@ -25,7 +25,7 @@ from unseen.scores.calibration import (
     probable_rescaling,
 )
 from unseen.scores.crossfit import cross_fitter
-from unseen.scores.kernel import dense
+from unseen.scores.scales import dense
 
 # A classifier whose prior differs by less from the label shares is nothing to speak of.
 _NAMED_DIFFERENCE = 0.05

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache, partial, wraps
+from functools import cache, wraps
 from itertools import combinations
 from operator import getitem
 from typing import Any, TypeVar
@@ -106,16 +106,6 @@ def where_rows_are(method: Method) -> Method:
 def card_of(X: Any) -> str | None:
     """Name of the graphics card that a tensor is on; None for anything else."""
     return f"cuda:{X.device.index}" if getattr(X, "is_cuda", False) else None
-
-
-def carried(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function on the device chosen now, in whatever thread or process it is called."""
-    return partial(_call_on, chosen_arrays().name, function)
-
-
-def _call_on(device: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with on_device(device):
-        return function(*args, **kwargs)
 
 
 def chosen_arrays() -> NumpyArrays:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pickle import PicklingError
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -113,6 +113,8 @@ class Scorer(ABC):
     n_folds: int | None = None  # None where a scorer needs no folds, or chooses by the rows
     seed: int = 0  # where all randomness comes from
     n_jobs: int | None = None  # fits at the same time; the scores do not depend on it
+    # Whether the classifier must have posteriors; of one that has none another takes the place.
+    needs_posteriors: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, labelled: LabelledRows, X_new: Matrix) -> Scores:
@@ -134,15 +136,16 @@ class Scorer(ABC):
         return self == other
 
     def posterior_scorer(self) -> PosteriorScorer:
-        """A scorer of the known classes that is as like this one as its classifier allows."""
+        """A scorer of the known classes, with folds, as like this one as its classifier allows."""
         from unseen.scores.posteriors import PosteriorScorer
 
-        classifier = self.classifier if hasattr(self.classifier, "predict_proba") else None
+        serves = self.needs_posteriors or hasattr(self.classifier, "predict_proba")
+        classifier = self.classifier if serves else None
         return PosteriorScorer(classifier, self.n_folds or FOLDS, self.seed, self.n_jobs)
 
     def pool(self, labelled: LabelledRows, X_new: Matrix, posteriors: Posteriors | None) -> Pool:
         """The new rows of many windows, with their posteriors, to be scored window by window."""
-        return Pool(self, labelled, X_new)
+        return Pool(self, labelled, X_new, None)
 
     def _settings(self) -> str:
         """A fingerprint of everything that the scores depend on."""
@@ -163,14 +166,17 @@ class Scorer(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """New rows of many windows; what windows can share is made once, in subclasses."""
+    """New rows of many windows; what windows can share is made once."""
 
     scorer: Scorer
     labelled: LabelledRows
     rows: Matrix  # new rows of all windows
+    posteriors: Posteriors | None  # the scores, where there are any
 
     def window(self, places: IntArray) -> Scores:
         """Scores of some of the new rows."""
+        if self.posteriors is not None:
+            return self.posteriors.window(places)
         return self.scorer.score(self.labelled, self.rows[places])
 
 
@@ -182,12 +188,17 @@ def as_rows(X: Matrix) -> Matrix:
     return values[:, None] if values.ndim == 1 else values
 
 
-def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one."""
-    is_new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
+def stack_samples(X_new: Matrix, X: Matrix, copy: bool = True) -> tuple[Matrix, IntArray]:
+    """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one.
+
+    Without ``copy`` dense rows on the host stay where they are.
+    """
+    arrays, is_new = chosen_arrays(), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
     if sparse.issparse(X) or sparse.issparse(X_new):
         return sparse.vstack([X_new, X]).tocsr(), is_new
-    return chosen_arrays().joined([X_new, X]), is_new
+    if copy or not arrays.is_host:
+        return arrays.joined([X_new, X]), is_new
+    return StackedRows(X_new, X), is_new
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,13 +230,6 @@ class StackedRows:
         found[of_first] = self.first[places[of_first]]
         found[~of_first] = self.second[places[~of_first] - n_first]
         return found
-
-
-def rows_stacked(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """New rows above labelled ones, and which is which; dense rows on the host are not copied."""
-    if sparse.issparse(X) or sparse.issparse(X_new) or not chosen_arrays().is_host:
-        return stack_samples(X_new, X)
-    return StackedRows(X_new, X), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
 
 
 def some_rows(rows: NDArray[Any], most: int = 5000) -> NDArray[Any]:

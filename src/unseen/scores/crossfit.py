@@ -16,7 +16,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from unseen._arrays import arrays_of, carried, chosen_arrays
+from unseen._arrays import arrays_of, chosen_arrays, on_device
 from unseen._progress import between, each
 from unseen._random import seeded
 from unseen._team import own_threads
@@ -32,7 +32,6 @@ from unseen.scores.base import (
     fold_masks,
     fold_offsets,
     mean_pair,
-    rows_stacked,
     stack_samples,
 )
 from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
@@ -97,14 +96,11 @@ class CrossFitter:
 
     classifier: Any
     n_jobs: int | None = None  # fits at the same time
+    search: Search = WHOLE_SEARCH  # candidates of :meth:`ratios`, where the classifier leaves any
     # Whether the ratios can weigh labelled rows, and whether held-out log-loss chose the settings,
     # so that posteriors are calibrated.
     takes_weights: ClassVar[bool] = False
     tuned: ClassVar[bool] = False
-
-    def searching(self, search: Search) -> CrossFitter:
-        """A copy that tries other candidates in :meth:`ratios`; here the classifier is the one."""
-        return self
 
     def posteriors(
         self,
@@ -192,9 +188,9 @@ class CrossFitter:
         self, ask: Any, X: Matrix, codes: IntArray, folds: IntArray, seeds: IntArray
     ) -> FloatArray:
         """What models say of the rows that they were not fitted to."""
-        n_folds = int(folds.max()) + 1
+        n_folds, device = int(folds.max()) + 1, chosen_arrays().name
         made = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(carried(_fit_and_ask))(ask, self.classifier, seed, X, codes, folds != fold)
+            delayed(_fit_and_ask)(device, ask, self.classifier, seed, X, codes, folds != fold)
             for fold, seed in zip(range(n_folds), seeds, strict=False)
         )
         parts = list(each(made, n_folds))
@@ -209,16 +205,11 @@ class KernelCrossFitter(CrossFitter):
     """Out-of-fold scores on shared kernel factors; jobs are threads that share the rows."""
 
     classifier: KernelLogisticRegression
-    search: Search = WHOLE_SEARCH
     takes_weights: ClassVar[bool] = True
     tuned: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.classifier._validate_params()
-
-    def searching(self, search: Search) -> KernelCrossFitter:
-        """A copy that tries other candidates in :meth:`ratios`."""
-        return replace(self, search=search)
 
     def _posteriors(
         self, X: Matrix, codes: IntArray, X_new: Matrix, folds: IntArray | None, seeds: IntArray
@@ -291,7 +282,7 @@ class KernelCrossFitter(CrossFitter):
         arrays, n_new = chosen_arrays(), rows_new.shape[0]
         with own_threads(self.n_jobs):
             rows_new, rows_old = map(arrays.put_rows, (rows_new, rows_old))
-            stacked, is_new = rows_stacked(rows_new, rows_old)
+            stacked, is_new = stack_samples(rows_new, rows_old, copy=False)
             weights = np.ones(len(is_new))
             weights[n_new:] = 1.0 if weight is None else weight
             every = [
@@ -314,7 +305,7 @@ class KernelCrossFitter(CrossFitter):
     def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:
         """Distances to labelled rows, on scales in which both samples count alike."""
         rows_new, rows_old = as_rows(X_new), as_rows(X)
-        stacked, is_new = rows_stacked(rows_new, rows_old)
+        stacked, is_new = stack_samples(rows_new, rows_old, copy=False)
         weights = np.where(is_new == 1, 1 / rows_new.shape[0], 1 / rows_old.shape[0])
         with own_threads(self.n_jobs):
             scales = self.classifier.scales(stacked, weights)
@@ -332,7 +323,7 @@ class KernelCrossFitter(CrossFitter):
     ) -> tuple[PreparedRows, FloatArray]:
         """All rows with their landmarks, and the bandwidths to try on each pair."""
         classifier = self.classifier
-        everything, _ = rows_stacked(X_new, X)
+        everything, _ = stack_samples(X_new, X, copy=False)
         with own_threads(self.n_jobs):
             rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
             one_class = codes.max() == 0
@@ -384,10 +375,12 @@ class KernelCrossFitter(CrossFitter):
 
 
 def _fit_and_ask(
-    ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
+    device: str, ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
 ) -> FloatArray:
-    answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
-    return answer
+    """What one model says, in a thread or process that takes the device along."""
+    with on_device(device):
+        answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
+        return answer
 
 
 def _ask_posteriors(model: Any, X: Matrix) -> FloatArray:

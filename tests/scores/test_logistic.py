@@ -53,9 +53,9 @@ def test_rows_that_no_problem_trains_on_have_values_all_the_same(moons):
     targets, factor = y[:, None, None].astype(float), kernel_factor(X, IDENTITY, X, 0.8)
     seen = []
 
-    def watch(progress):
-        seen.append(progress.values)
-        return np.zeros(progress.active.size, dtype=bool)
+    def watch(active, values, *_):
+        seen.append(values)
+        return np.zeros(active.size, dtype=bool)
 
     alone, beside = (
         solve(
@@ -224,7 +224,7 @@ def test_hopeless_problems_leave_when_they_are_watched(moons):
     problems = Problems(np.array([1.0, 10.0]), np.zeros(2, int), ones, y[:, None, None])
     last = solve(factor, problems, tol=1e-9, max_iter=100)
     for at, watched in ((1, [1, 4]), (4, logistic.WATCHED)):
-        watch = {"watch": lambda progress: progress.active == 1, "watched": watched}
+        watch = {"watch": lambda active, *_: active == 1, "watched": watched}
         found = solve(factor, problems, tol=1e-9, max_iter=100, **watch)
         until = solve(factor, problems, tol=1e-9, max_iter=at)
         assert_allclose(found.values[:, 1], until.values[:, 1], atol=1e-12)

@@ -237,7 +237,7 @@ class KernelCrossFitter(CrossFitter):
         rows, bandwidths = self.prepared(X, codes, X_new, rng)
         clusters, n_classes = clusters or Clusters.of_copies(X, X_new), int(codes.max()) + 1
         seeds = rng.randint(2**31 - 1, size=(n_repeats, n_classes))
-        n_new, (_, C_values) = len(clusters.new), self.classifier.candidates(rows.median)
+        n_new = len(clusters.new)
 
         def against(part: tuple[int, int]) -> ScorePair:
             code, seed = part
@@ -248,7 +248,7 @@ class KernelCrossFitter(CrossFitter):
             is_new = (members < n_new).astype(np.int64)
             folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
             masks = fold_masks(folds)
-            grid = Grid(some, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
+            grid = self.pair_grid(some, is_new, masks)
             # The bandwidth and C that held-out rows like best.
             best = max(map(grid.held_out, bandwidths), key=lambda found: found.scores.max())
             scores = rows.arrays.host(best.values[:, best.scores.argmax(), 0]).copy()
@@ -313,10 +313,12 @@ class KernelCrossFitter(CrossFitter):
             rng = check_random_state(seed)
             return neighbour_distances(rows_new, rows_old, every, rng, clusters)
 
-    @property
-    def pair_scoring(self) -> str:
-        """The measure that chooses the settings of a pair: accuracy says nothing of a ROC."""
-        return "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
+    def pair_grid(self, rows: PreparedRows, is_new: IntArray, masks: FloatArray) -> Grid:
+        """Values of C to be tried on a pair, and how they are judged."""
+        by = self.classifier.scoring
+        by = "roc_auc" if by == "accuracy" else by  # accuracy says nothing of a ROC
+        _, C_values = self.classifier.candidates(rows.median)
+        return Grid(rows, is_new, C_values, masks, by, SCORE_LIMITS)
 
     def prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState

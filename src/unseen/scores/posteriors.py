@@ -266,9 +266,10 @@ class PosteriorScorer(Scorer):
         races = self.classifier is None and may_boost(*sample)
         # It takes folds to choose, and the choice must not depend on who asks.
         n_folds: Any = self.n_folds or (FOLDS if races else None)
-        found, better = fitter.posteriors(*sample, n_folds, self.seed, clusters), None
+        given = *sample, n_folds, self.seed, clusters
+        found, better = fitter.posteriors(*given), None
         if races and found[0] is not None:
-            better = boosted_posteriors(found[0], *sample, n_folds, self.seed, clusters, self.n_jobs)
+            better = boosted_posteriors(found[0], *given, self.n_jobs)
         (of_labelled, new), boosted, told = better or found, better is not None, dict[str, Any]()
         if self.n_folds is None or of_labelled is None:
             return Posteriors(labelled.labels, codes, None, new, self.seed, boosted=boosted)

@@ -12,7 +12,7 @@ from unseen._random import generator, water_level
 from unseen._sklearn import some_rows
 from unseen._types import IntArray
 from unseen.records import Notice
-from unseen.samples.labelled import on_host
+from unseen.samples.checks import on_host
 
 MAX_ROWS = 20_000
 # So many rows show whatever one row in a hundred has.

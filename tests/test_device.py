@@ -147,8 +147,8 @@ for n_columns in (2, 16, 24):
 VERBS = {
     "sum of rows": lambda arrays, a, b: arrays.contract("nc,nc->c", a, b),
     "weight of rows": lambda arrays, a, b: arrays.contract("nc,nck->n", a, b[..., None]),
-    "sigmoid": lambda arrays, a, b: arrays.sigmoid(9 * a),
-    "softmax": lambda arrays, a, b: arrays.softmax(9 * a),
+    "share of the second": lambda arrays, a, b: arrays.shares(9 * a[..., None]),
+    "shares": lambda arrays, a, b: arrays.shares(9 * a),
     "kernel": lambda arrays, a, b: shifted(arrays, a, -0.5),
     "plain kernel": lambda arrays, a, b: shifted(arrays, a, None),
     "squared distances": lambda arrays, a, b: arrays.squared_distances(a, b[:5]),

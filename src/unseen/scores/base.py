@@ -89,21 +89,16 @@ class RatioScores(Frozen):
     odds_step: float = 0.0
 
     @property
-    def n_effective(self) -> float:
-        """Rows of both samples, copies as draws of one row."""
-        if self.clusters is None:
-            return float(len(self.new) + len(self.labelled))
-        return self.clusters.n_effective
-
-    @property
     def best(self) -> int:
         """The candidate of the least log-loss."""
         return int(np.argmin(self.log_loss))
 
     @property
     def log_weight(self) -> FloatArray:
-        """Log prior weight of each candidate, 0 for the best."""
-        return -LOSS_WEIGHT * self.n_effective * (self.log_loss - self.log_loss.min())
+        """Log prior weight of each candidate, 0 for the best; copies count as draws of one row."""
+        copies = self.clusters
+        n_rows = len(self.new) + len(self.labelled) if copies is None else copies.n_effective
+        return -LOSS_WEIGHT * n_rows * (self.log_loss - self.log_loss.min())
 
 
 class Scorer(ABC):

@@ -271,8 +271,7 @@ class _Iteration:
         def pulled(rows: slice) -> Array:
             values = self.values[rows]
             values += step * self.moved[rows]
-            one = values.shape[-1] == 1
-            residual = arrays.sigmoid(values) if one else arrays.softmax(values)
+            residual = arrays.shares(values)
             self.probabilities[rows] = residual
             residual -= targets[rows] if targets.shape[1] == 1 else targets[rows][:, groups]
             residual *= self.weights[rows][..., None]

@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from unseen._arrays import arrays_of, chosen_arrays
 from unseen._frozen import Frozen
-from unseen._types import Array, FloatArray, IntArray, Matrix, ScorePair
+from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import Clusters, LabelledRows, check_fold_rows, check_folds
 
@@ -230,11 +230,6 @@ class StackedRows:
 def some_rows(rows: NDArray[Any], most: int = 5000) -> NDArray[Any]:
     """The rows, or evenly spaced ones of more than so many."""
     return rows[:: -(-len(rows) // most) or 1]
-
-
-def mean_pair(pairs: list[ScorePair]) -> ScorePair:
-    """Scores of new and of labelled rows, averaged over repeats."""
-    return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)
 
 
 def assign_folds(

@@ -1,16 +1,15 @@
 """Out-of-fold scores: no row is scored by a model that has seen the row.
 
-In-sample scores destroy every estimator built on them. A classifier may bring a way of its own to
-score out of fold; kernel logistic regression does (Appendix C of the paper): one kernel factor
-serves all folds and all C. Every other classifier is refitted fold by fold. docs/theory.md says
-what spoils scores in small samples.
+In-sample scores destroy every estimator built on them. Kernel logistic regression has a way of its
+own to score out of fold (Appendix C of the paper): one kernel factor serves all folds and all C.
+Every other classifier is refitted fold by fold. docs/theory.md says what spoils scores in small
+samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -31,7 +30,6 @@ from unseen.scores.base import (
     assign_folds,
     fold_masks,
     fold_offsets,
-    mean_pair,
     stack_samples,
 )
 from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
@@ -46,8 +44,7 @@ PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
 _MIN_SPREAD = 0.1
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
+class Search(NamedTuple):
     """What discriminators of new rows from labelled ones try, where the user names nothing."""
 
     widths: FloatArray  # bandwidths, times the median distance between landmarks
@@ -62,7 +59,7 @@ WINDOW_SEARCH = Search(np.array([1.0, 0.25]), np.array([0.1, 10.0]))
 
 
 def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitter:
-    """The classifier's own way to score out of fold, or the way that suits every classifier.
+    """The way of kernel logistic regression to score out of fold, or that of other classifiers.
 
     Parameters
     ----------
@@ -81,10 +78,9 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
     >>> type(cross_fitter(GaussianNB())).__name__
     'CrossFitter'
     """
-    if classifier is None:
-        return KernelCrossFitter(KernelLogisticRegression(), n_jobs)
-    brings: Callable[[int | None], CrossFitter] | None = getattr(classifier, "cross_fitter", None)
-    return CrossFitter(classifier, n_jobs) if brings is None else brings(n_jobs)
+    if classifier is None or isinstance(classifier, KernelLogisticRegression):
+        return KernelCrossFitter(classifier or KernelLogisticRegression(), n_jobs)
+    return CrossFitter(classifier, n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +151,8 @@ class CrossFitter:
                     offsets = fold_offsets(fold_masks(folds), is_new)
                     scores += np.log(X_new.shape[0] / own.sum()) - offsets
                 pairs.append((scores[is_new == 1], scores[is_new == 0]))
-            found.append(mean_pair(pairs))
+            new, labelled = (np.mean(scores, axis=0) for scores in zip(*pairs, strict=True))
+            found.append((new, labelled))
         return found
 
     def ratios(
@@ -258,7 +255,8 @@ class KernelCrossFitter(CrossFitter):
         with own_threads(self.n_jobs):
             parts = [part for drawn in seeds for part in enumerate(drawn)]
             found = rows.side_by_side(against, parts)
-        return [mean_pair(found[code::n_classes]) for code in range(n_classes)]
+        by_class = (zip(*found[code::n_classes], strict=True) for code in range(n_classes))
+        return [(np.mean(new, axis=0), np.mean(own, axis=0)) for new, own in by_class]
 
     def ratios(
         self,
@@ -344,9 +342,7 @@ class KernelCrossFitter(CrossFitter):
         race = Race(-np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective), early=True)
         raced: list[HeldOut] = []
         for place, rows in enumerate(every):
-            widths, C_values = self.classifier.candidates(
-                rows.median, self.search.widths, self.search.C_values
-            )
+            widths, C_values = self.classifier.candidates(rows.median, *self.search)
             grid = Grid(rows, is_new, C_values, masks, limits=SCORE_LIMITS)
             with between(place / len(every), (place + 1) / len(every)):
                 found = grid.raced(widths, race)

@@ -213,11 +213,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         return [kind.of(X, weight) for kind in kinds]
 
     def prepare(
-        self,
-        X: Matrix,
-        weight: FloatArray,
-        rng: np.random.RandomState,
-        scale: Scale | None = None,
+        self, X: Matrix, weight: FloatArray, rng: np.random.RandomState, scale: Scale | None = None
     ) -> PreparedRows:
         """Landmarks of checked rows on a scale, that of equal spread if none is given."""
         X = chosen_arrays().put_rows(X)
@@ -344,12 +340,6 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         values = self.decision_function(X)
         best = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[best]
-
-    def cross_fitter(self, n_jobs: int | None = None) -> Any:
-        """The way to score out of fold that shares kernel factors between folds."""
-        from unseen.scores.crossfit import KernelCrossFitter
-
-        return KernelCrossFitter(self, n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -19,6 +19,7 @@ from unseen.samples import Clusters, LabelledRows, check_closed_set, check_folds
 from unseen.scores.base import FOLDS, Pool, Scorer, Scores
 from unseen.scores.boosting import boosted_posteriors, may_boost
 from unseen.scores.calibration import (
+    SPREAD,
     Rescaling,
     assumed_shares,
     needed_rescaling,
@@ -212,7 +213,7 @@ class Posteriors(RowScores):
         """
         if self.rescaling is not None:
             return self
-        found = self.calibration or probable_rescaling(self.of_labelled, self.codes)
+        found = self.calibration or probable_rescaling(self.of_labelled, self.codes, spread=SPREAD)
         return replace(self, rescaling=found)
 
     def window(self, places: IntArray) -> Posteriors:

@@ -214,9 +214,10 @@ class KernelCrossFitter(CrossFitter):
         """Bandwidth and C are chosen once, on all labelled rows."""
         model: KernelLogisticRegression = seeded(self.classifier, seeds[0])
         model.classes_ = np.arange(int(codes.max()) + 1)
-        masks = None if folds is None else fold_masks(chosen_arrays().put(folds))
+        arrays = chosen_arrays()
+        masks = None if folds is None else fold_masks(arrays.put(folds))
         logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
-        new = model.posteriors(chosen_arrays().put_rows(as_rows(X_new)))
+        new = arrays.posteriors(model.values(arrays.put_rows(as_rows(X_new))))
         return None if logits is None else arrays_of(logits).posteriors(logits), new
 
     def pairs(

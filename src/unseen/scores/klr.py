@@ -296,7 +296,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,) or (n, K)
         """
         check_is_fitted(self)
-        values = self._values(check_again(self, X))
+        values = self.values(check_again(self, X))
         return values[:, 0] if values.shape[1] == 1 else values
 
     @where_rows_are
@@ -313,13 +313,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, K)
         """
         check_is_fitted(self)
-        return self.posteriors(check_again(self, X))
+        return chosen_arrays().posteriors(self.values(check_again(self, X)))
 
-    def posteriors(self, rows: Matrix) -> FloatArray:
-        """Posterior probability of each class, for rows that have been checked before."""
-        return chosen_arrays().posteriors(self._values(rows))
-
-    def _values(self, rows: Matrix) -> FloatArray:
+    def values(self, rows: Matrix) -> FloatArray:
         """Log-odds (n, 1) of the second class, or logits (n, K), of checked rows."""
         coef = self.coef_.astype(self._dtype)
         with own_threads():

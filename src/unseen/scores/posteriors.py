@@ -271,18 +271,17 @@ class PosteriorScorer(Scorer):
         found, better = fitter.posteriors(*given), None
         if races and found[0] is not None:
             better = boosted_posteriors(found[0], *given, self.n_jobs)
-        (of_labelled, new), boosted, told = better or found, better is not None, dict[str, Any]()
+        (of_labelled, new), boosted = better or found, better is not None
         if self.n_folds is None or of_labelled is None:
             return Posteriors(labelled.labels, codes, None, new, self.seed, boosted=boosted)
-        prior = told["prior"] = assumed_shares(of_labelled, codes)
-        told["clusters"] = None if labelled.groups is None else clusters
+        prior = assumed_shares(of_labelled, codes)
+        told = self.seed, _prior_notices(prior, labelled), prior
+        groups = None if labelled.groups is None else clusters
         # Where log-loss chose the settings, a sharper scale would trust rows of no known class.
-        if boosted or not fitter.tuned:
-            told["rescaling"] = needed_rescaling(of_labelled, codes)
-        told["notices"] = _prior_notices(prior, labelled)
-        return Posteriors(
-            labelled.labels, codes, of_labelled, new, self.seed, boosted=boosted, **told
-        )
+        tuned = fitter.tuned and not boosted
+        rescaling = None if tuned else needed_rescaling(of_labelled, codes)
+        samples = labelled.labels, codes, of_labelled, new
+        return Posteriors(*samples, *told, groups, rescaling, boosted=boosted)
 
     def serves(self, other: Scorer) -> bool:
         """Posteriors with folds also serve methods that need those of the new rows only."""

@@ -350,10 +350,8 @@ class KernelCrossFitter(CrossFitter):
             race = race.after(*(one.scores for one in found))
             raced += found
         arrays = every[0].arrays
-        held, offsets = (
-            arrays.put(masks == 0, np.float64),
-            fold_offsets(masks, is_new, every[0].weight),
-        )
+        held = arrays.put(masks == 0, np.float64)
+        offsets = fold_offsets(masks, is_new, every[0].weight)
         n_held = arrays.put(np.maximum(arrays.total(held), 1))
         ratios, losses = [], []
         for one in raced:

@@ -205,53 +205,40 @@ def neighbour_distances(
     to which distances are taken. No distance is taken between rows of one cluster; without
     ``clusters`` the row alone is left out.
     """
-    chosen, labelled, new = _references(H.shape[0], F.shape[0], rng, clusters)
+    n_old, n_new = H.shape[0], F.shape[0]
+    apart = Clusters(np.arange(n_old), n_old + np.arange(n_new), distinct=True)
+    clusters, chosen = clusters or apart, apart.labelled
+    # Of copies one is enough to measure from.
+    if not clusters.distinct and len(distinct := first_rows(clusters.labelled)) > 1:
+        chosen = distinct
+    if len(chosen) > _MOST_REFERENCES:
+        chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
+    in_one = len(np.unique(clusters.together[0][chosen])) < 2
+    labelled, new = (apart if in_one else clusters).together
     arrays, own = chosen_arrays(), labelled[chosen]
     largest = int(np.unique(own, return_counts=True)[1].max())
     n_nearest = max(1, min(_NEIGHBOURS, len(chosen) - largest))
     references = [arrays.put(scale(H[chosen])) for scale in scales]
     samples = [
-        (
-            arrays.put(rows),
-            numbers,
-            np.isin(numbers, own),
-            arrays.empty((len(numbers), len(scales))),
-        )
+        (arrays.put(rows), numbers, np.isin(numbers, own))
         for rows, numbers in ((F, new), (H, labelled))
     ]
+    found = [arrays.empty((len(numbers), len(scales))) for _, numbers, _ in samples]
 
     def measure(part: tuple[int, int, slice]) -> None:
         sample, column, block = part
-        rows, numbers, shared, found = samples[sample]
+        rows, numbers, shared = samples[sample]
         scaled = scales[column](arrays.put(dense(rows[block])))
-        apart = arrays.squared_distances(scaled, references[column])
+        squares = arrays.squared_distances(scaled, references[column])
         few = np.flatnonzero(shared[block])
         row, reference = np.nonzero(numbers[block][few, None] == own)
-        apart[arrays.put(few[row]), arrays.put(reference)] = np.inf
-        nearest = arrays.smallest(apart, n_nearest)
-        squares = arrays.contract("ij,ij->i", scaled, scaled)
-        nearest[nearest <= _ROUNDING * squares[:, None]] = 0.0
-        found[block, column] = (nearest**0.5).mean(1)
+        squares[arrays.put(few[row]), arrays.put(reference)] = np.inf
+        nearest = arrays.smallest(squares, n_nearest)
+        rounding = _ROUNDING * arrays.contract("ij,ij->i", scaled, scaled)
+        nearest[nearest <= rounding[:, None]] = 0.0
+        found[sample][block, column] = (nearest**0.5).mean(1)
 
-    blocks = [arrays.parts(n_rows, len(chosen)) for n_rows in (len(new), len(labelled))]
+    blocks = [arrays.parts(len(numbers), len(chosen)) for _, numbers, _ in samples]
     parts = product((0, 1), range(len(scales)))
     arrays.side_by_side(measure, [(*part, block) for part in parts for block in blocks[part[0]]])
-    return Distances(*(arrays.sealed(arrays.host(found)) for *_, found in samples))
-
-
-def _references(
-    n_old: int, n_new: int, rng: np.random.RandomState, clusters: Clusters | None
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Places of the labelled rows to measure from; the cluster of each labelled and new row."""
-    labelled: IntArray = np.arange(n_old)
-    new: IntArray = n_old + np.arange(n_new)
-    chosen = labelled
-    if clusters is not None and not clusters.distinct:
-        # Of copies one is enough to measure from.
-        distinct = first_rows(clusters.labelled)
-        chosen = distinct if len(distinct) > 1 else chosen
-    if len(chosen) > _MOST_REFERENCES:
-        chosen = np.sort(rng.choice(chosen, _MOST_REFERENCES, replace=False))
-    if clusters is not None and len(np.unique(clusters.together[0][chosen])) > 1:
-        labelled, new = clusters.together
-    return chosen, labelled, new
+    return Distances(*(arrays.sealed(arrays.host(one)) for one in found))

@@ -279,36 +279,32 @@ def folds_by_size(counts: Matrix, n_folds: int, random_state: Any) -> IntArray:
     folds are made than the most common class has clusters; chance orders clusters of one size.
     """
     table = sparse.csr_array(counts)
-    sizes, n_classes = table.sum(axis=1), np.diff(table.indptr)
+    sizes, n_classes, total = table.sum(axis=1), np.diff(table.indptr), table.sum(axis=0)
     n_folds = max(2, min(n_folds, int(np.bincount(table.indices).max())))
     order = check_random_state(random_state).permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
-    folds, n_lost = _dealt(table, n_folds, order)
-    if n_lost:
-        # Of two classes with two clusters each, none is lost where shared clusters come first.
-        shared = order[np.argsort(-n_classes[order], kind="stable")]
-        again, n_lost_again = _dealt(table, n_folds, shared)
-        folds = again if n_lost_again < n_lost else folds
-    return folds
-
-
-def _dealt(table: sparse.csr_array, n_folds: int, order: IntArray) -> tuple[IntArray, int]:
-    """Fold of each cluster, dealt in this order, and how often a fold got all of a class."""
-    total = table.sum(axis=0)
-    taken, n_taken = np.zeros((n_folds, len(total))), np.zeros(n_folds)
-    folds = np.empty(len(order), dtype=np.int64)
-    for cluster in order:
-        part = slice(*table.indptr[cluster : cluster + 2])
-        classes, own = table.indices[part], table.data[part]
-        before, most = taken[:, classes], total[classes]
-        # Where all else is equal, the fold of fewest rows.
-        cost = before @ (own / most**2) + 1e-9 * n_taken
-        # The models of the other folds must know every class.
-        lost = (before + own >= most).any(axis=1)
-        fold = folds[cluster] = np.argmin(cost + lost * len(total))
-        taken[fold, classes] += own
-        n_taken[fold] += own.sum()
-    return folds, int((taken >= total).sum())
+    found, fewest = order, np.inf
+    # Of two classes with two clusters each, none is lost where shared clusters come first.
+    for ranked in (order, order[np.argsort(-n_classes[order], kind="stable")]):
+        taken, n_taken = np.zeros((n_folds, len(total))), np.zeros(n_folds)
+        folds = np.empty(len(order), dtype=np.int64)
+        for cluster in ranked:
+            part = slice(*table.indptr[cluster : cluster + 2])
+            classes, own = table.indices[part], table.data[part]
+            before, most = taken[:, classes], total[classes]
+            # Where all else is equal, the fold of fewest rows.
+            cost = before @ (own / most**2) + 1e-9 * n_taken
+            # The models of the other folds must know every class.
+            lost = (before + own >= most).any(axis=1)
+            fold = folds[cluster] = np.argmin(cost + lost * len(total))
+            taken[fold, classes] += own
+            n_taken[fold] += own.sum()
+        n_lost = (taken >= total).sum()
+        if n_lost < fewest:
+            found, fewest = folds, n_lost
+        if not n_lost:
+            break
+    return found
 
 
 def training_masks(

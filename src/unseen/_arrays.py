@@ -247,13 +247,12 @@ class NumpyArrays:
     def whitened(self, rows: Array, whiten: FloatArray) -> Array:
         """``rows @ whiten`` for an upper triangular matrix; may overwrite the rows."""
         whiten, found = whiten.astype(rows.dtype), np.empty_like(rows)
-        some, parts = even_blocks(len(rows), 4 * TILE), even_blocks(len(whiten), TILE // 2)
-        side_by_side(  # below the diagonal are zeros
-            lambda at: np.matmul(
-                rows[at[0], : at[1].stop], whiten[: at[1].stop, at[1]], out=found[at]
-            ),
-            [(one, part) for one in some for part in parts],
-        )
+
+        def multiply(some: slice) -> None:
+            for part in even_blocks(len(whiten), TILE // 2):  # below the diagonal are zeros
+                np.matmul(rows[some, : part.stop], whiten[: part.stop, part], out=found[some, part])
+
+        side_by_side(multiply, even_blocks(len(rows), 4 * TILE))
         return found
 
     def cholesky(self, matrix: Array) -> Array:

@@ -36,8 +36,8 @@ from unseen.datasets import load_dataset
 from unseen.drift import certified_tolerance
 from unseen.samples import LabelledRows
 from unseen.scores.distances import steady_distances
-from unseen.scores.kernel import Standardisation, neighbour_distances
 from unseen.scores.moves import made_moves
+from unseen.scores.scales import Standardisation, neighbour_distances
 
 BUNDLED = {"wine": load_wine, "iris": load_iris, "breast_cancer_30": load_breast_cancer}
 REAL = (

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from unseen import OpenSetEstimator
 from unseen.datasets import load_dataset
-from unseen.scores.kernel import Standardisation
+from unseen.scores.scales import Standardisation
 
 SEEDS = range(100, 108)
 SHARES = 0.0, 0.25

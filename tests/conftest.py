@@ -43,7 +43,7 @@ SLOW = (
     "test_l2.py", "test_labelling.py", "test_odd_names.py", "test_one_line.py",
     "test_open_set.py", "test_page.py", "test_persist.py", "test_placement.py", "test_plugin.py",
     "test_posteriors.py", "test_properties.py", "test_quapy_adapter.py", "test_remote.py",
-    "test_reshaping.py", "test_resume.py", "test_risk.py", "test_sampling.py", "test_scorers.py",
+    "test_resume.py", "test_risk.py", "test_sampling.py", "test_scales.py", "test_scorers.py",
     "test_slope.py", "test_small_and_odd.py", "test_source.py", "test_study.py", "test_svg.py",
     "test_texts.py", "test_threshold.py", "test_tree.py", "test_user_estimators.py",
     "test_write.py",

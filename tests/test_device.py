@@ -6,25 +6,27 @@ import os
 import pickle
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from threading import current_thread
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import sparse
 from sklearn import datasets
+from sklearn.naive_bayes import GaussianNB
 
 import unseen
-from unseen._arrays import NumpyArrays, carried, chosen_arrays, kept_there, rows_sent_once
+from unseen._arrays import NumpyArrays, chosen_arrays, kept_there, rows_sent_once
 from unseen.mixture.placement import Candidates
 from unseen.rejection import Logistic
 from unseen.rejection.stack import nearest
 from unseen.samples.clusters import are_distinct
 from unseen.scores.base import Distances
-from unseen.scores.kernel import Standardisation, neighbour_distances
-from unseen.scores.reshaping import Reshaping
+from unseen.scores.pairs import crossfit_scores
+from unseen.scores.scales import Reshaping, Standardisation, neighbour_distances
 from unseen.simplex import mixture_shares
 
 CLOSE = {"rtol": 1e-5, "atol": 1e-5}
@@ -92,12 +94,20 @@ def test_torch_rounds_as_little_as_it_can_and_forgets_nothing(torch) -> None:
     torch.set_float32_matmul_precision("highest")
 
 
-def test_threads_and_processes_take_the_device_along(torch) -> None:
-    with unseen.on_device("torch"):
-        taken = carried(chosen_arrays)
-    with ThreadPoolExecutor(1) as pool:
-        assert not pool.submit(taken).result().is_host
-        assert pool.submit(chosen_arrays).result().is_host
+def test_threads_take_the_device_along(torch, monkeypatch) -> None:
+    fitted_on, fit = [], GaussianNB.fit
+
+    def watched(self, *args):
+        fitted_on.append((chosen_arrays().name, current_thread().name))
+        return fit(self, *args)
+
+    monkeypatch.setattr(GaussianNB, "fit", watched)
+    F, H = np.random.default_rng(0).normal(size=(2, 30, 2))
+    with unseen.on_device("torch"), parallel_config("threading"):
+        crossfit_scores(F, H, GaussianNB(), n_folds=3, random_state=0, n_jobs=2)
+    devices, threads = zip(*fitted_on, strict=True)
+    assert set(devices) == {"torch"}
+    assert current_thread().name not in threads
 
 
 @pytest.mark.parametrize("n_rows", [7, 2300])
@@ -137,8 +147,8 @@ for n_columns in (2, 16, 24):
 VERBS = {
     "sum of rows": lambda arrays, a, b: arrays.contract("nc,nc->c", a, b),
     "weight of rows": lambda arrays, a, b: arrays.contract("nc,nck->n", a, b[..., None]),
-    "sigmoid": lambda arrays, a, b: arrays.sigmoid(9 * a),
-    "softmax": lambda arrays, a, b: arrays.softmax(9 * a),
+    "share of the second": lambda arrays, a, b: arrays.shares(9 * a[..., None]),
+    "shares": lambda arrays, a, b: arrays.shares(9 * a),
     "kernel": lambda arrays, a, b: shifted(arrays, a, -0.5),
     "plain kernel": lambda arrays, a, b: shifted(arrays, a, None),
     "squared distances": lambda arrays, a, b: arrays.squared_distances(a, b[:5]),

@@ -72,14 +72,14 @@ def test_as_many_threads_work_at_the_same_time(n_jobs) -> None:
 
 @pytest.mark.parametrize("n_jobs", [None, 1])
 def test_alone_nobody_is_called(n_jobs, monkeypatch) -> None:
-    monkeypatch.setattr(_team._Team, "called", lambda *_: pytest.fail("somebody was called"))
+    monkeypatch.setattr(_team._Team, "helping", lambda *_: pytest.fail("somebody was called"))
     with team(n_jobs):
         assert side_by_side(str, range(3)) == ["0", "1", "2"]
     assert side_by_side(str, range(3)) == ["0", "1", "2"]
 
 
 def test_one_part_is_done_where_it_is(monkeypatch) -> None:
-    monkeypatch.setattr(_team._Team, "called", lambda *_: pytest.fail("somebody was called"))
+    monkeypatch.setattr(_team._Team, "helping", lambda *_: pytest.fail("somebody was called"))
     with team(2):
         assert side_by_side(str, [7]) == ["7"]
 

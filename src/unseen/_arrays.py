@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
-from functools import cache, partial, wraps
+from functools import wraps
 from itertools import combinations
 from operator import getitem
 from typing import Any, TypeVar
@@ -21,6 +21,7 @@ from scipy.linalg.lapack import dpstrf, dtrtri
 from scipy.sparse import issparse
 from scipy.special import softmax
 
+from unseen._progress import held
 from unseen._team import BLOCK, even_blocks, row_blocks, side_by_side, summed
 from unseen._types import Array, FloatArray, IntArray
 
@@ -37,6 +38,10 @@ FEW_OUTPUTS = 12
 LARGE_SHIFT = -0.4  # exponents from here on are rounded as much as a difference of exponentials
 # Smaller shares would be subnormal numbers, which a processor multiplies ten times as slowly.
 _LEAST_POWERS = {np.dtype(np.float32): -80.0, np.dtype(np.float64): -700.0}
+# The checks of scipy.linalg cost as much as small matrices.
+_LAPACK: dict[Any, Any] = {
+    np.dtype(kind): get_lapack_funcs(("potrf", "potrs"), dtype=np.dtype(kind)) for kind in "fd"
+}
 # Rows on a device, by the identity of those on the host and the name of the device.
 sent_rows: ContextVar[dict[Any, Any] | None] = ContextVar("unseen_sent", default=None)
 
@@ -84,12 +89,8 @@ def on_device(device: str | None) -> Iterator[None]:
                 f'device={device!r} needs torch; install it with: pip install "unseen[gpu]"'
             ) from error
         arrays = TorchArrays.named(device)
-    token = _chosen.set(arrays)
-    try:
-        with arrays.full_precision():
-            yield
-    finally:
-        _chosen.reset(token)
+    with held(_chosen, arrays), arrays.full_precision():
+        yield
 
 
 def where_rows_are(method: Method) -> Method:
@@ -106,16 +107,6 @@ def where_rows_are(method: Method) -> Method:
 def card_of(X: Any) -> str | None:
     """Name of the graphics card that a tensor is on; None for anything else."""
     return f"cuda:{X.device.index}" if getattr(X, "is_cuda", False) else None
-
-
-def carried(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function on the device chosen now, in whatever thread or process it is called."""
-    return partial(_call_on, chosen_arrays().name, function)
-
-
-def _call_on(device: str, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    with on_device(device):
-        return function(*args, **kwargs)
 
 
 def chosen_arrays() -> NumpyArrays:
@@ -146,11 +137,8 @@ def kept_there(record: Any, name: str) -> Array:
 @contextmanager
 def rows_sent_once() -> Iterator[None]:
     """Rows that are put on a device inside stay there until the end; nobody may write to them."""
-    token = sent_rows.set({})
-    try:
+    with held(sent_rows, {}):
         yield
-    finally:
-        sent_rows.reset(token)
 
 
 class NumpyArrays:
@@ -269,12 +257,12 @@ class NumpyArrays:
 
     def cholesky(self, matrix: Array) -> Array:
         """What :meth:`solve` needs of a symmetric definite matrix, which may be overwritten."""
-        return _lapack("potrf", matrix.dtype)(matrix.T, lower=1, overwrite_a=1)[0]
+        return _LAPACK[matrix.dtype][0](matrix.T, lower=1, overwrite_a=1)[0]
 
     def solve(self, factor: Array, right: Array) -> Array:
         """``matrix^-1 @ right``, given the matrix's :meth:`cholesky`."""
         flat = np.array(right, dtype=factor.dtype, order="F")
-        return _lapack("potrs", factor.dtype)(factor, flat, lower=1, overwrite_b=1)[0]
+        return _LAPACK[factor.dtype][1](factor, flat, lower=1, overwrite_b=1)[0]
 
     def shifted_exp(self, exponent: Array, shift: float | None, out: Array) -> None:
         """``exp(exponent + shift)``, less ``exp(shift)`` where there is a shift, into ``out``."""
@@ -290,14 +278,15 @@ class NumpyArrays:
         else:
             np.multiply(np.expm1(exponent), np.exp(shift), out=out)
 
-    def sigmoid(self, values: Array) -> Array:
-        """``1 / (1 + exp(-values))``; a fresh array."""
-        odds = np.clip(values, -60, 60)
-        np.exp(np.negative(odds, out=odds), out=odds)
-        return np.reciprocal(np.add(odds, 1, out=odds), out=odds)
+    def shares(self, values: Array) -> Array:
+        """Shares of the exponentials along the last axis; a fresh array.
 
-    def softmax(self, values: Array) -> Array:
-        """Shares of the exponentials along the last axis; a fresh array."""
+        Of one value, the log-odds of the second of two classes, its probability.
+        """
+        if values.shape[-1] == 1:
+            odds = np.clip(values, -60, 60)
+            np.exp(np.negative(odds, out=odds), out=odds)
+            return np.reciprocal(np.add(odds, 1, out=odds), out=odds)
         powers = values - _largest(values)[..., None]
         np.maximum(powers, _LEAST_POWERS[powers.dtype], out=powers)
         np.exp(powers, out=powers)
@@ -365,12 +354,6 @@ class NumpyArrays:
 
 _NUMPY = NumpyArrays()
 _chosen: ContextVar[NumpyArrays] = ContextVar("unseen_device", default=_NUMPY)
-
-
-@cache
-def _lapack(name: str, dtype: np.dtype[Any]) -> Any:
-    """A function of LAPACK: the checks of scipy.linalg cost as much as small matrices."""
-    return get_lapack_funcs(name, dtype=dtype)
 
 
 def _largest(values: FloatArray) -> FloatArray:

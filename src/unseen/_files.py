@@ -34,9 +34,7 @@ def check_writable(path: StrPath) -> None:
         # Renaming over a device such as /dev/null would replace it.
         if target.exists() and not target.is_file():
             raise OSError("it is no plain file")
-        draft = _draft_beside(target)
-        _make_file(draft, target)
-        draft.unlink()
+        _new_draft(target).unlink()
     except OSError as error:
         reason = error.strerror.lower() if error.strerror else str(error)
         # Without its number an error is its sentence and nothing else.
@@ -52,9 +50,8 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
     """
     check_writable(path)
     target = Path(os.path.realpath(path))
-    draft = _draft_beside(target)
+    draft = _new_draft(target)
     try:
-        _make_file(draft, target)
         yield draft
         with draft.open("rb") as opened:
             os.fsync(opened.fileno())
@@ -67,20 +64,18 @@ def write_then_rename(path: StrPath) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def _make_file(path: Path, like: Path) -> None:
-    """Make an empty file, with the permissions of the file ``like`` if there is one.
+def _new_draft(target: Path) -> Path:
+    """An empty file beside the target, with its permissions if it is there.
 
     Nobody who may not read the old file can read the new one, not even while it is written.
     """
-    try:
-        mode = like.stat().st_mode & 0o777
-    except FileNotFoundError:
-        path.touch(exist_ok=False)
-        return
-    path.touch(mode=mode & 0o600, exist_ok=False)
-    path.chmod(mode)
-
-
-def _draft_beside(target: Path) -> Path:
     # Some writers, such as matplotlib's, go by the suffix.
-    return target.with_name(f".{uuid4().hex}{target.suffix}")
+    draft = target.with_name(f".{uuid4().hex}{target.suffix}")
+    try:
+        mode = target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        draft.touch(exist_ok=False)
+    else:
+        draft.touch(mode=mode & 0o600, exist_ok=False)
+        draft.chmod(mode)
+    return draft

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any, TypeVar
 
@@ -21,6 +21,16 @@ _listener: ContextVar[Listener | None] = ContextVar("unseen_progress", default=N
 _of_stages: ContextVar[Callable[[str], object] | None] = ContextVar("unseen_stages", default=None)
 # Seconds after which work is long, and between two lines: on a terminal, and in a log.
 _LONG, _OFTEN, _NOW_AND_THEN = 2.0, 0.2, 30.0
+
+
+@contextmanager
+def held(variable: ContextVar[Item], value: Item) -> Iterator[None]:
+    """A context variable with another value in a ``with`` block."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
 
 
 @contextmanager
@@ -51,11 +61,10 @@ def show_progress(listener: Listener | bool | None = True) -> Iterator[None]:
     heard: Any = bar or listener
     if not callable(heard):
         raise TypeError(f"progress must be a function of a share, or a bool; got {listener!r}.")
-    token = _listener.set(heard)
     try:
-        yield
+        with held(_listener, heard):
+            yield
     finally:
-        _listener.reset(token)
         if bar is not None:
             bar.close()
 
@@ -80,14 +89,9 @@ def between(first: float, last: float) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def unheard() -> Iterator[None]:
+def unheard() -> AbstractContextManager[None]:
     """Work whose reports nobody hears, since the thread that waits for it makes its own."""
-    token = _listener.set(None)
-    try:
-        yield
-    finally:
-        _listener.reset(token)
+    return held(_listener, None)
 
 
 def report(done: float) -> None:
@@ -97,14 +101,9 @@ def report(done: float) -> None:
         listener(done)
 
 
-@contextmanager
-def hear_stages(listener: Callable[[str], object]) -> Iterator[None]:
+def hear_stages(listener: Callable[[str], object]) -> AbstractContextManager[None]:
     """Call a function with the name of every stage that begins in a ``with`` block."""
-    token = _of_stages.set(listener)
-    try:
-        yield
-    finally:
-        _of_stages.reset(token)
+    return held(_of_stages, listener)
 
 
 def stage(name: str) -> None:

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 from joblib import cpu_count, effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-from unseen._progress import unheard
+from unseen._progress import held, unheard
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -41,12 +41,20 @@ class _Team:
         # Threads begin when they are called.
         self.threads = ThreadPoolExecutor(n_threads, thread_name_prefix="unseen")
 
-    def called(self, work: Callable[[], None], n_most: int) -> list[Future[None]]:
-        """The work begun by helpers who are idle, at most so many."""
+    @contextmanager
+    def helping(self, work: Callable[[], None], n_most: int) -> Iterator[None]:
+        """Let helpers who are idle, at most so many, work beside a ``with`` block.
+
+        At its end wait for those who have begun, and for nobody else.
+        """
         called = list[Future[None]]()
         while len(called) < n_most and self.idle.acquire(blocking=False):
             called.append(self.threads.submit(copy_context().run, self._help, work))
-        return called
+        yield
+        for one in called:
+            if one.cancel():
+                self.idle.release()
+        wait(one for one in called if not one.cancelled())
 
     def _help(self, work: Callable[[], None]) -> None:
         try:
@@ -54,13 +62,6 @@ class _Team:
                 work()
         finally:
             self.idle.release()
-
-    def dismiss(self, called: list[Future[None]]) -> None:
-        """Wait for helpers who have begun, and for nobody else."""
-        for one in called:
-            if one.cancel():
-                self.idle.release()
-        wait(one for one in called if not one.cancelled())
 
 
 _team: ContextVar[_Team | None] = ContextVar("unseen_team", default=None)
@@ -79,12 +80,9 @@ def team(n_jobs: int | None = None) -> Iterator[None]:
         yield
         return
     one = _Team(n_threads)
-    token = _team.set(one)
-    try:
+    # At the end, wait for its threads.
+    with one.threads, held(_team, one):
         yield
-    finally:
-        _team.reset(token)
-        one.threads.shutdown()
 
 
 def by_a_team(method: Method) -> Method:
@@ -152,9 +150,8 @@ def side_by_side(work: Callable[[Part], Result], parts: Iterable[Part]) -> list[
         except BaseException as error:
             failed[place] = error
 
-    called = one.called(take, n_parts - 1)
-    take()
-    one.dismiss(called)
+    with one.helping(take, n_parts - 1):
+        take()
     if failed:
         raise failed[min(failed)]
     return [found[place] for place in range(len(found))]

@@ -195,11 +195,8 @@ class TorchArrays(NumpyArrays):
         else:
             torch.mul(exponent.expm1_(), float(np.exp(shift)), out=out)
 
-    def sigmoid(self, values: Array) -> Array:
-        return torch.sigmoid(values)
-
-    def softmax(self, values: Array) -> Array:
-        return torch.softmax(values, -1)
+    def shares(self, values: Array) -> Array:
+        return torch.sigmoid(values) if values.shape[-1] == 1 else torch.softmax(values, -1)
 
     def posteriors(self, logits: Array) -> FloatArray:
         logits = self.put(logits, np.float64)

@@ -17,14 +17,7 @@ _OPTIONS = {"num_warps": 4, "num_stages": 3}  # with these sizes the fastest of 
 
 @triton.jit
 def _product(
-    design,
-    right,
-    out,
-    n_rows,
-    width,
-    ROWS: tl.constexpr,
-    STEP: tl.constexpr,
-    COLUMNS: tl.constexpr,
+    design, right, out, n_rows, width, ROWS: tl.constexpr, STEP: tl.constexpr, COLUMNS: tl.constexpr
 ):
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     columns = tl.arange(0, COLUMNS)

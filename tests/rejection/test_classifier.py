@@ -31,7 +31,7 @@ from unseen.rejection.stack import (
     fit_models,
     steady,
 )
-from unseen.scores.kernel import Standardisation
+from unseen.scores.scales import Standardisation
 
 QUICK = KernelLogisticRegression(1.0, 1.0, rank=40)
 

@@ -19,7 +19,7 @@ from unseen.rejection.sample import OpenSample
 from unseen.rejection.shares import given_shares
 from unseen.rejection.stack import Neighbours, RejectionStack
 from unseen.rejection.tree import hold_out
-from unseen.scores.kernel import Standardisation
+from unseen.scores.scales import Standardisation
 
 SHARES = np.array([0.35, 0.35])
 QUICK = unseen.KernelLogisticRegression(1.0, 1.0, rank=40)

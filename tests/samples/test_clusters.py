@@ -16,7 +16,7 @@ from unseen.samples import Clusters, effective_number, first_rows
 from unseen.samples.oddities import copy_notices
 from unseen.scores.base import RatioScores, assign_folds
 from unseen.scores.crossfit import cross_fitter
-from unseen.scores.kernel import Standardisation, neighbour_distances
+from unseen.scores.scales import Standardisation, neighbour_distances
 
 
 @settings(deadline=None, max_examples=50)
@@ -82,8 +82,8 @@ def test_cells_of_doubled_rows_are_those_of_the_rows() -> None:
     doubled = twice.cells(np.tile(weight, 2))
     assert_allclose(doubled.new, plain.new, atol=1e-12)
     assert_allclose(doubled.labelled, plain.labelled, atol=1e-12)
-    losses = RatioScores(twice.new, twice.labelled, np.zeros(1), clusters=clusters)
-    assert losses.n_effective == pytest.approx(70)
+    losses = RatioScores(twice.new, twice.labelled, np.array([0.0, 1.0]), clusters=clusters)
+    assert_allclose(losses.log_weight, [0.0, -0.1 * 70])
 
 
 @pytest.mark.parametrize("classifier", [None, LogisticRegression()])

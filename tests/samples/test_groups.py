@@ -15,7 +15,7 @@ from unseen.samples import (
 )
 from unseen.scores import PosteriorScorer
 from unseen.scores.base import assign_folds, folds_by_size
-from unseen.scores.kernel import Standardisation, neighbour_distances
+from unseen.scores.scales import Standardisation, neighbour_distances
 
 RNG = np.random.default_rng(0)
 

@@ -12,6 +12,7 @@ from reference.closed_twins import gaussian_posteriors, gaussian_rows
 from unseen import ClassifyAndCount, SaerensEM
 from unseen.scores import Posteriors
 from unseen.scores.calibration import (
+    SPREAD,
     BiasCorrectedTemperature,
     Rescaling,
     assumed_shares,
@@ -108,7 +109,7 @@ def test_the_probable_rescaling_is_the_peak_of_its_posterior() -> None:
 
     options = {"xatol": 1e-9, "fatol": 1e-12, "maxiter": 2000}
     twin = minimize(height, np.zeros(3), method="Nelder-Mead", options=options).x
-    found = probable_rescaling(flat, codes)
+    found = probable_rescaling(flat, codes, spread=SPREAD)
     assert_allclose(np.log(found.temperature), twin[0], atol=1e-3)
     assert_allclose(found.bias, twin[1:], atol=1e-3)
 
@@ -116,7 +117,7 @@ def test_the_probable_rescaling_is_the_peak_of_its_posterior() -> None:
 def test_rows_of_classes_that_lie_apart_say_nothing_of_a_bias() -> None:
     codes = np.repeat([0, 1], 20)
     sure = np.where(codes[:, None] == [0, 1], 0.999, 0.001)
-    assert_allclose(probable_rescaling(sure, codes).bias, 0.0, atol=0.01)
+    assert_allclose(probable_rescaling(sure, codes, spread=SPREAD).bias, 0.0, atol=0.01)
 
 
 def test_shares_are_read_off_calibrated_posteriors() -> None:

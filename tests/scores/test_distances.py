@@ -6,9 +6,8 @@ from scipy.spatial.distance import cdist
 from scipy.stats import ks_2samp
 from sklearn.neighbors import NearestNeighbors
 
-from unseen.scores import kernel
 from unseen.scores.crossfit import cross_fitter
-from unseen.scores.kernel import Standardisation, neighbour_distances
+from unseen.scores.scales import Standardisation, neighbour_distances
 
 
 def ratio_scores(F, H, random_state=None):
@@ -49,7 +48,7 @@ def test_rows_in_several_blocks_are_the_same(samples, monkeypatch) -> None:
 
 def test_a_part_of_many_rows_is_compared_with(samples, monkeypatch) -> None:
     F, H = samples
-    monkeypatch.setattr(kernel, "_MOST_REFERENCES", 20)
+    monkeypatch.setattr("unseen.scores.scales._MOST_REFERENCES", 20)
     found = neighbour_distances(F, H, scales(4), np.random.RandomState(3))
     chosen = np.sort(np.random.RandomState(3).choice(50, 20, replace=False))
     model = NearestNeighbors(n_neighbors=3).fit(H[chosen])

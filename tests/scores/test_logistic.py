@@ -9,14 +9,9 @@ from sklearn.datasets import make_moons
 from reference.exact_klr import exact_scores
 from unseen._arrays import chosen_arrays
 from unseen.scores import logistic
-from unseen.scores.kernel import (
-    RESIDUAL,
-    PreparedRows,
-    ShiftedKernel,
-    Standardisation,
-    median_bandwidth,
-)
+from unseen.scores.kernel import RESIDUAL, PreparedRows, ShiftedKernel, median_bandwidth
 from unseen.scores.logistic import Problems, solve
+from unseen.scores.scales import Standardisation
 
 IDENTITY = Standardisation(np.zeros(2), np.ones(2))
 
@@ -58,9 +53,9 @@ def test_rows_that_no_problem_trains_on_have_values_all_the_same(moons):
     targets, factor = y[:, None, None].astype(float), kernel_factor(X, IDENTITY, X, 0.8)
     seen = []
 
-    def watch(progress):
-        seen.append(progress.values)
-        return np.zeros(progress.active.size, dtype=bool)
+    def watch(active, values, *_):
+        seen.append(values)
+        return np.zeros(active.size, dtype=bool)
 
     alone, beside = (
         solve(
@@ -204,7 +199,7 @@ def test_single_precision_stops_where_rounding_stops_it(moons, monkeypatch):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_no_share_is_so_small_that_products_with_it_are_slow(dtype):
     powers = np.linspace(0, -2000, 150).astype(dtype)
-    found = chosen_arrays().softmax(np.tile(powers, (3, 2, 1)))
+    found = chosen_arrays().shares(np.tile(powers, (3, 2, 1)))
     assert found.dtype == dtype
     assert found.min() >= np.finfo(dtype).tiny
     exact = np.exp(powers.astype(float)) / np.exp(powers.astype(float)).sum()
@@ -229,7 +224,7 @@ def test_hopeless_problems_leave_when_they_are_watched(moons):
     problems = Problems(np.array([1.0, 10.0]), np.zeros(2, int), ones, y[:, None, None])
     last = solve(factor, problems, tol=1e-9, max_iter=100)
     for at, watched in ((1, [1, 4]), (4, logistic.WATCHED)):
-        watch = {"watch": lambda progress: progress.active == 1, "watched": watched}
+        watch = {"watch": lambda active, *_: active == 1, "watched": watched}
         found = solve(factor, problems, tol=1e-9, max_iter=100, **watch)
         until = solve(factor, problems, tol=1e-9, max_iter=at)
         assert_allclose(found.values[:, 1], until.values[:, 1], atol=1e-12)

@@ -10,7 +10,6 @@ from unseen import KernelLogisticRegression
 from unseen.scores.base import (
     StackedRows,
     fold_offsets,
-    rows_stacked,
     stack_samples,
     training_masks,
 )
@@ -158,7 +157,7 @@ def test_jobs_and_storage_make_no_difference(n_jobs) -> None:
 def test_rows_of_two_samples_are_stacked_without_a_copy() -> None:
     rng = np.random.default_rng(0)
     F, H = rng.normal(size=(7, 3)), rng.normal(size=(5, 3))
-    (lazy, is_new), (whole, expected) = rows_stacked(F, H), stack_samples(F, H)
+    (lazy, is_new), (whole, expected) = stack_samples(F, H, copy=False), stack_samples(F, H)
     assert isinstance(lazy, StackedRows)
     assert lazy.shape == whole.shape
     assert_array_equal(is_new, expected)
@@ -166,4 +165,4 @@ def test_rows_of_two_samples_are_stacked_without_a_copy() -> None:
         assert_array_equal(lazy[places], whole[places])
     assert np.shares_memory(lazy[2:6], F)
     assert np.shares_memory(lazy[8:], H)
-    assert sparse.issparse(rows_stacked(sparse.csr_array(F), sparse.csr_array(H))[0])
+    assert sparse.issparse(stack_samples(sparse.csr_array(F), sparse.csr_array(H), copy=False)[0])

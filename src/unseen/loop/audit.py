@@ -20,7 +20,7 @@ from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.intervals import check_interval
 from unseen.loop.strata import class_strata, share_interval
 from unseen.records import Estimate, Notice
-from unseen.samples.labelled import is_missing
+from unseen.samples.checks import is_missing
 from unseen.samples.oddities import label_notices
 
 CANNOT_TELL = "?"

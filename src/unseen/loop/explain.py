@@ -31,9 +31,8 @@ from unseen.loop.groups import Grouping, KnownWidth, width
 from unseen.loop.sheet import fitted_rule
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.shares import Shares
-from unseen.samples.checks import check_labelled, check_new
-from unseen.samples.labelled import is_missing
-from unseen.scores.kernel import dense
+from unseen.samples.checks import check_labelled, check_new, is_missing
+from unseen.scores.scales import dense
 
 _CONFIDENCE = 0.95
 _RESAMPLES = 30

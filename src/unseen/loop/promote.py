@@ -22,8 +22,7 @@ from unseen._types import FloatArray, IntArray
 from unseen.loop.audit import CANNOT_TELL, checked_labels, names_alike
 from unseen.loop.explanation import Explanation
 from unseen.records import Estimate, Notice
-from unseen.samples.checks import check_labelled, check_new
-from unseen.samples.labelled import is_missing
+from unseen.samples.checks import check_labelled, check_new, is_missing
 from unseen.scores.base import stack_samples
 
 # A class of fewer rows cannot be learnt.

@@ -30,8 +30,8 @@ from unseen.preparing import prepare
 from unseen.proportions import ProportionEstimator
 from unseen.records import Estimate, Notice
 from unseen.samples import LabelledRows, check_new, sample_notices
+from unseen.samples.checks import is_missing
 from unseen.samples.draws import count_rows
-from unseen.samples.labelled import is_missing
 from unseen.scores import OpenScorer, Scorer
 from unseen.scores.base import FOLDS, Pool, stack_samples
 from unseen.scores.crossfit import Search

@@ -16,8 +16,8 @@ from unseen.drift import Drift, LaidBack, Without, few_columns
 from unseen.proportions.base import ProportionEstimator, answer
 from unseen.records import Estimate
 from unseen.samples import LabelledRows
-from unseen.scores.kernel import dense
 from unseen.scores.laid_back import laid_back
+from unseen.scores.scales import dense
 
 __all__ = ["asked_again", "taken_over"]
 

@@ -24,9 +24,8 @@ from unseen.intervals import check_interval
 from unseen.proportions.base import ProportionEstimator, answer, seeded_copy
 from unseen.records import Estimate, Notice
 from unseen.samples import LabelledRows, check_new, in_one_group, sample_notices
-from unseen.samples.checks import warn
+from unseen.samples.checks import is_missing, warn
 from unseen.samples.clusters import row_keys
-from unseen.samples.labelled import is_missing
 from unseen.samples.oddities import copy_notices
 from unseen.scores.base import FOLDS, stack_samples
 from unseen.scores.distances import between_groups

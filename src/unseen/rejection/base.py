@@ -57,7 +57,7 @@ from unseen.rejection.shares import (
 )
 from unseen.samples import LabelledRows, check_again, check_labelled, check_new, sample_notices
 from unseen.samples.checks import check_rows, warn
-from unseen.scores.kernel import dense
+from unseen.scores.scales import dense
 
 # Sparse rows with more values than this, zeros included, are not made dense.
 _MOST_DENSE_VALUES = 100_000_000

@@ -29,7 +29,7 @@ from unseen.rejection.sample import (
     effective_size,
     growing_cells,
 )
-from unseen.scores.kernel import Standardisation
+from unseen.scores.scales import Standardisation
 
 GRID_FEATURES = 3  # of more than these a grid cuts each too coarsely to be the default
 LLOYD_STEPS, ROWS_PER_CENTRE = 5, 32  # a few steps on a part of the rows place centres well enough

@@ -31,8 +31,9 @@ from unseen.rejection.losses import (
     row_losses,
 )
 from unseen.rejection.sample import Folds, OpenSample, OutOfFold, held_out, rescaled
-from unseen.scores.kernel import KernelFactor, PreparedRows, Scale, ShiftedKernel
+from unseen.scores.kernel import KernelFactor, PreparedRows, ShiftedKernel
 from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.scales import Scale
 
 BANDWIDTHS = 2.0 ** np.arange(1, -3, -1)  # times the median distance between landmarks
 RIDGES = 10.0 ** np.arange(-1, -6, -1)

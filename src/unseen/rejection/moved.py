@@ -18,8 +18,8 @@ from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.records import Notice
 from unseen.samples import LabelledRows
-from unseen.scores.kernel import dense
 from unseen.scores.laid_back import Movement, movement_of
+from unseen.scores.scales import dense
 
 _MOST = 1000  # labelled rows whose values are kept
 _NEAR = 0.5  # standard deviations of a column from which on no value is the nearest

@@ -34,8 +34,8 @@ from unseen.rejection.sample import (
     smallest_leaf,
 )
 from unseen.scores.base import as_rows, fold_masks
-from unseen.scores.kernel import Standardisation
 from unseen.scores.klr import KernelLogisticRegression
+from unseen.scores.scales import Standardisation
 
 MIN_PROBABILITY = 1e-6  # smaller probabilities have the logarithm of this one
 NEIGHBOURS = (1, 3, 8)

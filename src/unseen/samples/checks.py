@@ -1,10 +1,15 @@
-"""Every check of what a user hands in; an error names the argument, the rule and the value."""
+"""The labelled sample, and every check of what a user hands in.
+
+An error names the argument, the rule and the value. Samples are checked once: every later step
+takes the record and checks nothing.
+"""
 
 from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 from traceback import walk_stack
@@ -13,13 +18,12 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.validation import validate_data
 
-from unseen._types import Matrix
+from unseen._types import IntArray, Matrix
 from unseen._wording import check_named_once, quoted
 from unseen.records import UnseenWarning
-from unseen.samples.labelled import LabelledRows, check_labels, on_host
 
 _ROW_CHECKS: dict[str, Any] = {
     "accept_sparse": "csr",
@@ -31,6 +35,39 @@ _ROW_CHECKS: dict[str, Any] = {
 _NAMED_AT_MOST = 5
 _LARGEST = 1e100  # squares of larger numbers overflow
 _PACKAGE = str(Path(__file__).parents[1])
+
+
+@dataclass(frozen=True, eq=False)
+class LabelledRows:
+    """Checked rows of the known classes.
+
+    ``groups`` are those of the labelled rows (n,), and of the new rows (m,) that the labelled ones
+    are asked about, where -1 is a new row of no group. None where rows have no groups.
+    """
+
+    rows: Matrix  # (n, d), dense or CSR
+    classes: NDArray[Any]  # (K,), sorted labels; empty where the rows are a sample without labels
+    codes: IntArray  # (n,), place of each row's label among the classes
+    names: tuple[str, ...] | None = None  # of the columns, where the user's table has them
+    groups: tuple[IntArray, IntArray] | None = None
+
+    @property
+    def labels(self) -> tuple[Any, ...]:
+        """The classes as plain Python values."""
+        return tuple(self.classes.tolist())
+
+    @property
+    def counts(self) -> IntArray:
+        """Rows of each class."""
+        return np.bincount(self.codes, minlength=len(self.classes))
+
+    def of_class(self, code: int) -> Matrix:
+        """Rows of one class."""
+        return self.rows[self.codes == code]
+
+    def part(self, chosen: Any) -> LabelledRows:
+        """The chosen rows, with all classes, and without groups."""
+        return LabelledRows(self.rows[chosen], self.classes, self.codes[chosen], self.names)
 
 
 def check_rows(X: Any, name: str, columns: Iterable[str] | None = None) -> Matrix:
@@ -94,6 +131,70 @@ def check_labelled(estimator: Any, X: Any, y: Any) -> LabelledRows:
     return LabelledRows(sample.rows, classes, codes, sample.names)
 
 
+def check_labels(y: Any, n_rows: int) -> tuple[NDArray[Any], IntArray]:
+    """Distinct labels in sorted order, and the place of each row's label among them."""
+    y = on_host(y, "y")
+    if hasattr(y, "dtype"):
+        # What scikit-learn makes of nullable and categorical labels is floats.
+        y = np.asarray(y)
+    try:
+        labels = column_or_1d(y, warn=True)
+    except ValueError as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        raise ValueError(f"y must hold one label per row of X; {reason}.") from error
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"y must have one label per row of X; got {len(labels)} labels for {n_rows} rows."
+        )
+    # Of a list of text, NumPy makes a missing label the text "nan".
+    given = np.asarray(y, dtype=object).ravel() if isinstance(y, list | tuple) else labels
+    _check_each(given)
+    # Of whole numbers too large for its own, NumPy makes floats, which round them.
+    if labels.dtype.kind == "f" and all(isinstance(label, int) for label in given):
+        labels = given
+    if labels.dtype.kind == "f":
+        fractions = labels[~np.isfinite(labels) | (labels != np.floor(labels))]
+        if fractions.size:
+            raise ValueError(
+                # The last words are what scikit-learn's own checks of a classifier look for.
+                "y must hold class labels (text, whole numbers or booleans); got continuous "
+                f"values such as {fractions[0]:g}. Unknown label type: continuous."
+            )
+    try:
+        classes, codes = np.unique(labels, return_inverse=True)
+    except TypeError as error:
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise TypeError(f"y must hold labels of one kind; got {kinds}.") from error
+    return classes, codes.astype(np.intp)
+
+
+def _check_each(labels: NDArray[Any]) -> None:
+    missing = sum(map(is_missing, labels)) if labels.dtype.kind in "fOmM" else 0
+    if missing:
+        raise ValueError(
+            f"y must have no missing labels (NaN or None); got {missing} of {len(labels)}. "
+            "Rows without a label belong in X_new."
+        )
+    if labels.dtype.kind != "O":
+        return
+    # NumPy would make text of numbers beside text, and cut the character off; True would be 1.
+    if len({(isinstance(label, str), isinstance(label, bool | np.bool_)) for label in labels}) > 1:
+        kinds = ", ".join(sorted({type(label).__name__ for label in labels}))
+        raise TypeError(f"y must hold labels of one kind; got {kinds}.")
+    if any(str(label)[-1:] == "\0" for label in labels):
+        raise ValueError("y must have no labels that end in the NUL character.")
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or another missing value."""
+    if label is None:
+        return True
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas.NA refuses to say whether it equals itself
+        return True
+
+
 def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: str = "X") -> Matrix:
     """Check new rows against the columns and labels of the labelled ones.
 
@@ -103,11 +204,20 @@ def check_new(labelled: LabelledRows, X_new: Any, name: str = "X_new", known: st
     names = column_names(X_new)
     if labelled.names is not None and names is not None and names != list(labelled.names):
         _raise_other_names(labelled, X_new, names, name, known)
+    width = labelled.rows.shape[1]
     if getattr(X_new, "ndim", 2) == 1 or (isinstance(X_new, list) and np.ndim(X_new[:1]) == 1):
-        _raise_one_dimension(labelled, X_new, name, known)
+        taken = f", all of them class labels. {name} takes features, not labels"
+        raise ValueError(
+            f"{name} must be 2-d with the {width} columns of {known}; got {len(X_new)} values in "
+            f"1-d{taken if len(X_new) and _holds_labels(X_new, labelled) else ''}."
+        )
     rows = check_rows(X_new, name, labelled.names)
-    if rows.shape[1] != labelled.rows.shape[1]:
-        _raise_other_width(labelled, rows, name, known)
+    if rows.shape[1] != width:
+        ends, got = (("last", -1), ("first", 0)), rows.shape[1]
+        one_more = got == width + 1 and not sparse.issparse(rows)
+        labels = [end for end, at in ends if one_more and _holds_labels(rows[:, at], labelled)]
+        hint = f" Its {labels[0]} column holds class labels: drop it." if labels else ""
+        raise ValueError(f"{name} must have the {width} columns of {known}; got {got}.{hint}")
     if sparse.issparse(rows) == sparse.issparse(labelled.rows):
         return rows
     return sparse.csr_array(rows) if sparse.issparse(labelled.rows) else rows.toarray()
@@ -157,6 +267,25 @@ def check_fold_rows(n_rows: int, name: str, n_folds: int) -> None:
             f"{name} must have at least n_folds={n_folds} rows, so that every fold holds one; "
             f"got {n_rows}. Lower n_folds of the estimator or add rows."
         )
+
+
+def on_host(X: Any, name: str) -> Any:
+    """Rows that NumPy can read: tensors leave their card; masks and lazy tables are errors.
+
+    NumPy would use the values under a mask.
+    """
+    # Arrays of pandas have a mask too, and say for themselves what is missing.
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        raise ValueError(
+            f"{name} must have no masked values; got {int(X.mask.sum())}. Fill them in or drop "
+            "those rows."
+        )
+    if hasattr(X, "collect"):
+        kind = type(X).__name__
+        raise TypeError(f"{name} must be a table in memory; got {kind}. Call its collect() first.")
+    if hasattr(X, "detach") and hasattr(X, "cpu"):
+        return np.asarray(X.detach().cpu())
+    return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "shape") else X
 
 
 def column_names(X: Any, *, only_text: bool = True) -> list[Any] | None:
@@ -249,24 +378,6 @@ def _raise_other_names(
     raise ValueError(
         f"{rule} in the same order; got {quoted(new)} where {known} has {quoted(names)}."
     )
-
-
-def _raise_one_dimension(labelled: LabelledRows, X_new: Any, name: str, known: str) -> NoReturn:
-    rule = f"{name} must be 2-d with the {labelled.rows.shape[1]} columns of {known}"
-    message = f"{rule}; got {len(X_new)} values in 1-d"
-    if len(X_new) and _holds_labels(X_new, labelled):
-        message += f", all of them class labels. {name} takes features, not labels"
-    raise ValueError(f"{message}.")
-
-
-def _raise_other_width(labelled: LabelledRows, rows: Matrix, name: str, known: str) -> NoReturn:
-    width, new_width = labelled.rows.shape[1], rows.shape[1]
-    message = f"{name} must have the {width} columns of {known}; got {new_width}."
-    if new_width == width + 1 and not sparse.issparse(rows):
-        for end, column in (("last", rows[:, -1]), ("first", rows[:, 0])):
-            if _holds_labels(column, labelled):
-                raise ValueError(f"{message} Its {end} column holds class labels: drop it.")
-    raise ValueError(message)
 
 
 def _holds_labels(column: Any, labelled: LabelledRows) -> bool:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from unseen._arrays import chosen_arrays
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
-from unseen.samples.labelled import LabelledRows
+from unseen.samples.checks import LabelledRows
 
 # A row of which so large a part of all rows are copies is a value that rows often take (of coarse
 # features), and its copies are rows of their own.

@@ -12,7 +12,7 @@ from unseen._random import generator, water_level
 from unseen._sklearn import some_rows
 from unseen._types import IntArray
 from unseen.records import Notice
-from unseen.samples.labelled import on_host
+from unseen.samples.checks import on_host
 
 MAX_ROWS = 20_000
 # So many rows show whatever one row in a hundred has.
@@ -31,16 +31,13 @@ def enough_places(n_rows: int) -> IntArray | slice:
     return draw_rows(n_rows, _ENOUGH_ROWS, np.random.default_rng(0))
 
 
-def _label_codes(labels: NDArray[Any]) -> IntArray:
-    """Class of each row, where labels count as text and classes are in the order of it."""
-    if labels.dtype.kind == "O":
-        return np.unique(labels.astype(str), return_inverse=True)[1]
-    distinct, place = np.unique(labels, return_inverse=True)
-    return np.unique(distinct.astype(str), return_inverse=True)[1][place]
+def draw_by_class(labels: NDArray[Any], max_rows: int, rng: np.random.Generator) -> IntArray:
+    """Places of at most so many labelled rows: small classes whole, equally many of the others.
 
-
-def draw_by_class(codes: IntArray, max_rows: int, rng: np.random.Generator) -> IntArray:
-    """Places of at most so many labelled rows: small classes whole, equally many of the others."""
+    Objects count as text.
+    """
+    given = labels.astype(str) if labels.dtype.kind == "O" else labels
+    codes = np.unique(given, return_inverse=True)[1]
     counts, order = np.bincount(codes), rng.permutation(len(codes))
     most = water_level(counts, max_rows)
     parts = [order[codes[order] == code][:most] for code in range(len(counts))]
@@ -67,7 +64,7 @@ class Draw:
         if labels is None:
             places = draw_rows(n_rows, self.max_rows, rng)
         else:
-            places = draw_by_class(_label_codes(labels), self.max_rows, rng)
+            places = draw_by_class(labels, self.max_rows, rng)
         self.places[name] = places
         text = f"{len(places):,} of the {n_rows:,} rows of {name} were drawn at random."
         self.notices += (Notice("rows_drawn", text, "note"),)

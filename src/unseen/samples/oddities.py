@@ -19,10 +19,9 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from unseen._types import IntArray, Matrix
 from unseen._wording import listed, quoted
 from unseen.records import Notice
-from unseen.samples.checks import column_label, column_names, warn
+from unseen.samples.checks import LabelledRows, column_label, column_names, warn
 from unseen.samples.clusters import are_distinct, row_keys
 from unseen.samples.draws import enough_places
-from unseen.samples.labelled import LabelledRows
 
 _SMALLEST = 1e-100  # squares of smaller differences vanish
 # A spike holds so many rows, and so large a part of them.

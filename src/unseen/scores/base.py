@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from functools import cached_property
 from pickle import PicklingError
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import joblib
 import numpy as np
@@ -21,7 +21,7 @@ from sklearn.utils import check_random_state
 
 from unseen._arrays import arrays_of, chosen_arrays
 from unseen._frozen import Frozen
-from unseen._types import Array, FloatArray, IntArray, Matrix, ScorePair
+from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.records import Notice
 from unseen.samples import Clusters, LabelledRows, check_fold_rows, check_folds
 
@@ -89,21 +89,16 @@ class RatioScores(Frozen):
     odds_step: float = 0.0
 
     @property
-    def n_effective(self) -> float:
-        """Rows of both samples, copies as draws of one row."""
-        if self.clusters is None:
-            return float(len(self.new) + len(self.labelled))
-        return self.clusters.n_effective
-
-    @property
     def best(self) -> int:
         """The candidate of the least log-loss."""
         return int(np.argmin(self.log_loss))
 
     @property
     def log_weight(self) -> FloatArray:
-        """Log prior weight of each candidate, 0 for the best."""
-        return -LOSS_WEIGHT * self.n_effective * (self.log_loss - self.log_loss.min())
+        """Log prior weight of each candidate, 0 for the best; copies count as draws of one row."""
+        copies = self.clusters
+        n_rows = len(self.new) + len(self.labelled) if copies is None else copies.n_effective
+        return -LOSS_WEIGHT * n_rows * (self.log_loss - self.log_loss.min())
 
 
 class Scorer(ABC):
@@ -113,6 +108,8 @@ class Scorer(ABC):
     n_folds: int | None = None  # None where a scorer needs no folds, or chooses by the rows
     seed: int = 0  # where all randomness comes from
     n_jobs: int | None = None  # fits at the same time; the scores do not depend on it
+    # Whether the classifier must have posteriors; of one that has none another takes the place.
+    needs_posteriors: ClassVar[bool] = False
 
     @abstractmethod
     def score(self, labelled: LabelledRows, X_new: Matrix) -> Scores:
@@ -134,15 +131,16 @@ class Scorer(ABC):
         return self == other
 
     def posterior_scorer(self) -> PosteriorScorer:
-        """A scorer of the known classes that is as like this one as its classifier allows."""
+        """A scorer of the known classes, with folds, as like this one as its classifier allows."""
         from unseen.scores.posteriors import PosteriorScorer
 
-        classifier = self.classifier if hasattr(self.classifier, "predict_proba") else None
+        serves = self.needs_posteriors or hasattr(self.classifier, "predict_proba")
+        classifier = self.classifier if serves else None
         return PosteriorScorer(classifier, self.n_folds or FOLDS, self.seed, self.n_jobs)
 
     def pool(self, labelled: LabelledRows, X_new: Matrix, posteriors: Posteriors | None) -> Pool:
         """The new rows of many windows, with their posteriors, to be scored window by window."""
-        return Pool(self, labelled, X_new)
+        return Pool(self, labelled, X_new, None)
 
     def _settings(self) -> str:
         """A fingerprint of everything that the scores depend on."""
@@ -163,14 +161,17 @@ class Scorer(ABC):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """New rows of many windows; what windows can share is made once, in subclasses."""
+    """New rows of many windows; what windows can share is made once."""
 
     scorer: Scorer
     labelled: LabelledRows
     rows: Matrix  # new rows of all windows
+    posteriors: Posteriors | None  # the scores, where there are any
 
     def window(self, places: IntArray) -> Scores:
         """Scores of some of the new rows."""
+        if self.posteriors is not None:
+            return self.posteriors.window(places)
         return self.scorer.score(self.labelled, self.rows[places])
 
 
@@ -182,12 +183,17 @@ def as_rows(X: Matrix) -> Matrix:
     return values[:, None] if values.ndim == 1 else values
 
 
-def stack_samples(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one."""
-    is_new = np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
+def stack_samples(X_new: Matrix, X: Matrix, copy: bool = True) -> tuple[Matrix, IntArray]:
+    """New rows on top of labelled ones, and a 1 for each new row, a 0 for each labelled one.
+
+    Without ``copy`` dense rows on the host stay where they are.
+    """
+    arrays, is_new = chosen_arrays(), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
     if sparse.issparse(X) or sparse.issparse(X_new):
         return sparse.vstack([X_new, X]).tocsr(), is_new
-    return chosen_arrays().joined([X_new, X]), is_new
+    if copy or not arrays.is_host:
+        return arrays.joined([X_new, X]), is_new
+    return StackedRows(X_new, X), is_new
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,21 +227,9 @@ class StackedRows:
         return found
 
 
-def rows_stacked(X_new: Matrix, X: Matrix) -> tuple[Matrix, IntArray]:
-    """New rows above labelled ones, and which is which; dense rows on the host are not copied."""
-    if sparse.issparse(X) or sparse.issparse(X_new) or not chosen_arrays().is_host:
-        return stack_samples(X_new, X)
-    return StackedRows(X_new, X), np.repeat([1, 0], [X_new.shape[0], X.shape[0]])
-
-
 def some_rows(rows: NDArray[Any], most: int = 5000) -> NDArray[Any]:
     """The rows, or evenly spaced ones of more than so many."""
     return rows[:: -(-len(rows) // most) or 1]
-
-
-def mean_pair(pairs: list[ScorePair]) -> ScorePair:
-    """Scores of new and of labelled rows, averaged over repeats."""
-    return np.mean([new for new, _ in pairs], axis=0), np.mean([own for _, own in pairs], axis=0)
 
 
 def assign_folds(
@@ -285,36 +279,32 @@ def folds_by_size(counts: Matrix, n_folds: int, random_state: Any) -> IntArray:
     folds are made than the most common class has clusters; chance orders clusters of one size.
     """
     table = sparse.csr_array(counts)
-    sizes, n_classes = table.sum(axis=1), np.diff(table.indptr)
+    sizes, n_classes, total = table.sum(axis=1), np.diff(table.indptr), table.sum(axis=0)
     n_folds = max(2, min(n_folds, int(np.bincount(table.indices).max())))
     order = check_random_state(random_state).permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]
-    folds, n_lost = _dealt(table, n_folds, order)
-    if n_lost:
-        # Of two classes with two clusters each, none is lost where shared clusters come first.
-        shared = order[np.argsort(-n_classes[order], kind="stable")]
-        again, n_lost_again = _dealt(table, n_folds, shared)
-        folds = again if n_lost_again < n_lost else folds
-    return folds
-
-
-def _dealt(table: sparse.csr_array, n_folds: int, order: IntArray) -> tuple[IntArray, int]:
-    """Fold of each cluster, dealt in this order, and how often a fold got all of a class."""
-    total = table.sum(axis=0)
-    taken, n_taken = np.zeros((n_folds, len(total))), np.zeros(n_folds)
-    folds = np.empty(len(order), dtype=np.int64)
-    for cluster in order:
-        part = slice(*table.indptr[cluster : cluster + 2])
-        classes, own = table.indices[part], table.data[part]
-        before, most = taken[:, classes], total[classes]
-        # Where all else is equal, the fold of fewest rows.
-        cost = before @ (own / most**2) + 1e-9 * n_taken
-        # The models of the other folds must know every class.
-        lost = (before + own >= most).any(axis=1)
-        fold = folds[cluster] = np.argmin(cost + lost * len(total))
-        taken[fold, classes] += own
-        n_taken[fold] += own.sum()
-    return folds, int((taken >= total).sum())
+    found, fewest = order, np.inf
+    # Of two classes with two clusters each, none is lost where shared clusters come first.
+    for ranked in (order, order[np.argsort(-n_classes[order], kind="stable")]):
+        taken, n_taken = np.zeros((n_folds, len(total))), np.zeros(n_folds)
+        folds = np.empty(len(order), dtype=np.int64)
+        for cluster in ranked:
+            part = slice(*table.indptr[cluster : cluster + 2])
+            classes, own = table.indices[part], table.data[part]
+            before, most = taken[:, classes], total[classes]
+            # Where all else is equal, the fold of fewest rows.
+            cost = before @ (own / most**2) + 1e-9 * n_taken
+            # The models of the other folds must know every class.
+            lost = (before + own >= most).any(axis=1)
+            fold = folds[cluster] = np.argmin(cost + lost * len(total))
+            taken[fold, classes] += own
+            n_taken[fold] += own.sum()
+        n_lost = (taken >= total).sum()
+        if n_lost < fewest:
+            found, fewest = folds, n_lost
+        if not n_lost:
+            break
+    return found
 
 
 def training_masks(

@@ -26,7 +26,7 @@ _STANDARD_ERRORS, _LEAST_DIFFERENCE = 2.0, 0.02
 # Calibrated posteriors would be rescaled in one case of a hundred.
 _LEVEL = 0.01
 # Before rows are seen: log-temperature and biases lie so far from 0 (a standard deviation).
-_SPREAD = 0.5
+SPREAD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class Temperature:
 
     def fit(self, posteriors: FloatArray, codes: IntArray) -> Rescaling:
         """Find the temperature under which the true classes are most probable."""
-        return _least_log_loss(posteriors, codes, bias=False)
+        return probable_rescaling(posteriors, codes, bias=False)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class BiasCorrectedTemperature:
 
     def fit(self, posteriors: FloatArray, codes: IntArray) -> Rescaling:
         """Find the temperature and biases under which the true classes are most probable."""
-        return _least_log_loss(posteriors, codes)
+        return probable_rescaling(posteriors, codes)
 
 
 def assumed_shares(posteriors: FloatArray, codes: IntArray) -> FloatArray:
@@ -97,7 +97,7 @@ def assumed_shares(posteriors: FloatArray, codes: IntArray) -> FloatArray:
     limit = np.maximum(_STANDARD_ERRORS * noise, _LEAST_DIFFERENCE)
     if (np.abs(arrays.total(excess) / n_rows) <= limit).all():
         return labels
-    shares = labels * np.exp(-_least_log_loss(posteriors, codes, temperature=False).bias)
+    shares = labels * np.exp(-probable_rescaling(posteriors, codes, temperature=False).bias)
     return np.asarray(shares / shares.sum())
 
 
@@ -107,7 +107,7 @@ def needed_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling | Non
     Twice the log-likelihood that a temperature and a bias per class gain has, for calibrated
     posteriors, the chi-squared law with one degree of freedom per class.
     """
-    rescaling, rows = _least_log_loss(posteriors, codes), np.arange(len(codes))
+    rescaling, rows = probable_rescaling(posteriors, codes), np.arange(len(codes))
     after, before = (
         np.log(np.maximum(values, _LEAST_POSTERIOR))[rows, codes].sum()
         for values in (rescaling(posteriors), posteriors)
@@ -115,15 +115,7 @@ def needed_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling | Non
     return rescaling if 2 * (after - before) > chi2.isf(_LEVEL, posteriors.shape[1]) else None
 
 
-def probable_rescaling(posteriors: FloatArray, codes: IntArray) -> Rescaling:
-    """The most probable temperature and biases, small ones being likelier before rows are seen.
-
-    Few rows, or rows of classes that lie apart, say little of a bias, which then stays near 0.
-    """
-    return _least_log_loss(posteriors, codes, spread=_SPREAD)
-
-
-def _least_log_loss(
+def probable_rescaling(
     posteriors: FloatArray,
     codes: IntArray,
     *,
@@ -131,10 +123,11 @@ def _least_log_loss(
     bias: bool = True,
     spread: float = np.inf,
 ) -> Rescaling:
-    """Inverse temperature and biases of the least log-loss: a convex problem.
+    """The most probable temperature and biases, those of the least log-loss: a convex problem.
 
     With a finite ``spread`` the biases and the logarithm of the temperature have a normal prior
-    around 0, which is convex too up to an inverse temperature of e.
+    around 0, which is convex too up to an inverse temperature of e. Few rows, or rows of classes
+    that lie apart, say little of a bias, which then stays near 0.
     """
     given = np.asarray(posteriors, dtype=np.float64)
     # Half of the least that is not 0: no vote of a hundred trees then says half a vote, and not

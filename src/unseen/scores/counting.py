@@ -9,9 +9,8 @@ counts of scores from many workers are added (:class:`~unseen.roc.sketch.RocSket
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from itertools import product
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -27,12 +26,13 @@ from unseen.scores.base import Scorer, stack_samples, training_log_odds
 from unseen.scores.boosting import _Boosting
 from unseen.scores.calibration import Rescaling
 from unseen.scores.crossfit import KernelCrossFitter, cross_fitter, log_odds
-from unseen.scores.held_out import SCORE_LIMITS, Grid
-from unseen.scores.kernel import PreparedRows, Scale, ShiftedKernel, dense
+from unseen.scores.held_out import SCORE_LIMITS
+from unseen.scores.kernel import ShiftedKernel
 from unseen.scores.klr import KernelLogisticRegression
 from unseen.scores.logistic import Problems, solve
 from unseen.scores.pairs import PairScorer, PairScores
 from unseen.scores.posteriors import Posteriors, PosteriorScorer, PosteriorSums
+from unseen.scores.scales import Scale, dense
 from unseen.simplex import mixture_shares
 
 _Models: TypeAlias = Callable[[FloatArray], FloatArray]  # log-odds (n, K) of new rows (n, d)
@@ -69,17 +69,24 @@ class PairCounts(Frozen):
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounter(Frozen):
+class _Counter(Frozen):
+    """Models that score new rows, and what it takes to count the scores."""
+
+    # Scores of labelled and drawn new rows; None where only counts are asked for.
+    drawn: Any = field(default=None, kw_only=True)
+
+    def without_drawn(self) -> Self:
+        """All that it takes to count, to be sent to other processes."""
+        return replace(self, drawn=None)
+
+
+@dataclass(frozen=True, eq=False)
+class PairCounter(_Counter):
     """Scores new rows that come in batches against each known class, and counts the scores."""
 
     models: tuple[_Models, ...]  # for each fold, fitted without the rows of the fold
     seed: int  # of the folds
     sketches: tuple[RocSketch, ...]  # for each class, the scores of its rows, and no new row
-    drawn: PairScores = None  # type: ignore[assignment]  # of the rows that the models know
-
-    def without_drawn(self) -> PairCounter:
-        """All that it takes to count, to be sent to other processes."""
-        return replace(self, drawn=None)  # type: ignore[arg-type]
 
     def score(self, X: Matrix) -> FloatArray:
         """Scores (n, K) of rows, each by the models of its fold."""
@@ -159,31 +166,27 @@ class _KernelModels(Frozen):
         # Workers of a cluster give every large array back to the system: fill the same ones again.
         exponent = np.empty((_BLOCK, len(z)))
         kernel, rest = np.empty((2, _BLOCK, len(z)), dtype=self.coef.dtype)
-        values = np.empty((self.coef.shape[1], len(rows)))
+        values, shift = np.empty((self.coef.shape[1], len(rows))), self.kernel.exponent
+        constant = self.coef.dtype.type(0.0 if shift is None else np.exp(shift))
         for start in range(0, len(rows), _BLOCK):
             block = slice(start, start + _BLOCK)
             x = _on_grid(rows[block])
             left = np.column_stack([-2 * x, np.square(x).sum(axis=1), np.ones(_BLOCK)])
             # Whole multiples of the grid's square, small enough for double precision: exact.
             np.matmul(left, right, out=exponent)
-            self._fill(exponent, kernel, rest)
+            exponent *= -0.5 / self.kernel.bandwidth**2
+            if shift is None or shift < _STEEP:
+                kernel[:] = exponent
+                np.exp(kernel, out=kernel)
+                kernel -= constant
+            else:
+                exponent -= shift
+                exponent *= 0.5
+                kernel[:] = exponent
+                single_expm1(kernel, rest, np.exp(shift))
             for column, coef in zip(values, self.coef.T, strict=True):
                 column[block] = kernel @ coef
         return values[:, :n_rows].T + self.intercept
-
-    def _fill(self, exponent: FloatArray, kernel: FloatArray, rest: FloatArray) -> None:
-        """Kernel values at squared distances, less the constant of the kernel."""
-        exponent *= -0.5 / self.kernel.bandwidth**2
-        shift, number = self.kernel.exponent, self.coef.dtype.type
-        if shift is None or shift < _STEEP:
-            kernel[:] = exponent
-            np.exp(kernel, out=kernel)
-            kernel -= number(0.0 if shift is None else np.exp(shift))
-            return
-        exponent -= shift
-        exponent *= 0.5
-        kernel[:] = exponent
-        single_expm1(kernel, rest, np.exp(shift))
 
 
 def _on_grid(rows: FloatArray) -> FloatArray:
@@ -205,8 +208,12 @@ def _kernel_models(
     rng = np.random.RandomState(seed)
     rows, bandwidths = fitter.prepared(dense(labelled.rows), labelled.codes, dense(X_new), rng)
     with own_threads():
-        bandwidth, C = _chosen(fitter, rows, bandwidths, is_new, masks)
-        factor = rows.factor(bandwidth)
+        # The bandwidth of all classes, and the C of each, that held-out rows like best.
+        grids = [fitter.pair_grid(rows, is_new, mask) for mask in masks]
+        scores = np.array([[grid.held_out(width).scores for grid in grids] for width in bandwidths])
+        best = int(scores.max(axis=2).sum(axis=1).argmax())
+        C = grids[0].C_values[scores[best].argmax(axis=1)]
+        factor = rows.factor(float(bandwidths[best]))
         arrays, n_folds = rows.arrays, masks[0].shape[1]
         trained, targets = arrays.put(np.hstack(masks) == 1), arrays.put(is_new[:, None, None])
         problems = Problems(np.repeat(C, n_folds), np.arange(trained.shape[1]), trained, targets)
@@ -223,24 +230,6 @@ def _kernel_models(
         )
         for fold, intercept in enumerate(intercepts.T)
     )
-
-
-def _chosen(
-    fitter: KernelCrossFitter,
-    rows: PreparedRows,
-    bandwidths: FloatArray,
-    is_new: IntArray,
-    masks: list[FloatArray],
-) -> tuple[float, FloatArray]:
-    """The bandwidth of all classes, and the C of each, that held-out rows like best."""
-    by, (_, C_values) = fitter.pair_scoring, fitter.classifier.candidates(rows.median)
-    scores = [
-        Grid(rows, is_new, C_values, mask, by, SCORE_LIMITS).held_out(width).scores
-        for width, mask in product(bandwidths, masks)
-    ]
-    found = np.reshape(scores, (len(bandwidths), len(masks), -1))
-    best = int(found.max(axis=2).sum(axis=1).argmax())
-    return float(bandwidths[best]), C_values[found[best].argmax(axis=1)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,18 +269,13 @@ def _refitted_models(
 
 
 @dataclass(frozen=True, eq=False)
-class PosteriorCounter(Frozen):
+class PosteriorCounter(_Counter):
     """Sums over new rows behind the likelihood of the shares; see :class:`PairCounter`."""
 
     model: Any  # a classifier fitted to all labelled rows; new rows are in no fold
     prior: FloatArray  # (K,), shares that the posteriors take for granted
     shares: FloatArray  # (K,), shares that the drawn rows show
     rescaling: Rescaling | None  # calibrates the posteriors first
-    drawn: Posteriors = None  # type: ignore[assignment]  # of labelled and drawn new rows
-
-    def without_drawn(self) -> PosteriorCounter:
-        """All that it takes to count."""
-        return replace(self, drawn=None)  # type: ignore[arg-type]
 
     def score(self, X: Matrix) -> FloatArray:
         """Slopes ``r_k / sum_l pi_l r_l`` of the likelihood at the shares of the drawn rows."""
@@ -325,4 +309,4 @@ def fit_counter(scorer: Scorer, labelled: LabelledRows, X_new: Matrix) -> Counte
     shares = mixture_shares(drawn.ratios, start=drawn.prior)
     inner = (1 - _LEAST_PART) * shares + _LEAST_PART * drawn.prior
     prior = drawn.prior if drawn.rescaling is None else drawn.training_shares
-    return PosteriorCounter(model, prior, inner, drawn.rescaling, drawn)
+    return PosteriorCounter(model, prior, inner, drawn.rescaling, drawn=drawn)

@@ -1,22 +1,21 @@
 """Out-of-fold scores: no row is scored by a model that has seen the row.
 
-In-sample scores destroy every estimator built on them. A classifier may bring a way of its own to
-score out of fold; kernel logistic regression does (Appendix C of the paper): one kernel factor
-serves all folds and all C. Every other classifier is refitted fold by fold. docs/theory.md says
-what spoils scores in small samples.
+In-sample scores destroy every estimator built on them. Kernel logistic regression has a way of its
+own to score out of fold (Appendix C of the paper): one kernel factor serves all folds and all C.
+Every other classifier is refitted fold by fold. docs/theory.md says what spoils scores in small
+samples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
-from unseen._arrays import arrays_of, carried, chosen_arrays
+from unseen._arrays import arrays_of, chosen_arrays, on_device
 from unseen._progress import between, each
 from unseen._random import seeded
 from unseen._team import own_threads
@@ -31,13 +30,12 @@ from unseen.scores.base import (
     assign_folds,
     fold_masks,
     fold_offsets,
-    mean_pair,
-    rows_stacked,
     stack_samples,
 )
 from unseen.scores.held_out import SCORE_LIMITS, Grid, HeldOut, Race
-from unseen.scores.kernel import PreparedRows, neighbour_distances
+from unseen.scores.kernel import PreparedRows
 from unseen.scores.klr import BANDWIDTHS, C_VALUES, KernelLogisticRegression
+from unseen.scores.scales import neighbour_distances
 
 # Times the median distance. With one known class the bandwidth can only be chosen on the very
 # pair that is then scored; a wider choice there takes twice the time and brings nothing.
@@ -46,8 +44,7 @@ PAIR_BANDWIDTHS = 2.0 ** np.arange(1, -2, -1)
 _MIN_SPREAD = 0.1
 
 
-@dataclass(frozen=True, eq=False)
-class Search:
+class Search(NamedTuple):
     """What discriminators of new rows from labelled ones try, where the user names nothing."""
 
     widths: FloatArray  # bandwidths, times the median distance between landmarks
@@ -62,7 +59,7 @@ WINDOW_SEARCH = Search(np.array([1.0, 0.25]), np.array([0.1, 10.0]))
 
 
 def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitter:
-    """The classifier's own way to score out of fold, or the way that suits every classifier.
+    """The way of kernel logistic regression to score out of fold, or that of other classifiers.
 
     Parameters
     ----------
@@ -81,10 +78,9 @@ def cross_fitter(classifier: Any = None, n_jobs: int | None = None) -> CrossFitt
     >>> type(cross_fitter(GaussianNB())).__name__
     'CrossFitter'
     """
-    if classifier is None:
-        return KernelCrossFitter(KernelLogisticRegression(), n_jobs)
-    brings: Callable[[int | None], CrossFitter] | None = getattr(classifier, "cross_fitter", None)
-    return CrossFitter(classifier, n_jobs) if brings is None else brings(n_jobs)
+    if classifier is None or isinstance(classifier, KernelLogisticRegression):
+        return KernelCrossFitter(classifier or KernelLogisticRegression(), n_jobs)
+    return CrossFitter(classifier, n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +92,11 @@ class CrossFitter:
 
     classifier: Any
     n_jobs: int | None = None  # fits at the same time
+    search: Search = WHOLE_SEARCH  # candidates of :meth:`ratios`, where the classifier leaves any
     # Whether the ratios can weigh labelled rows, and whether held-out log-loss chose the settings,
     # so that posteriors are calibrated.
     takes_weights: ClassVar[bool] = False
     tuned: ClassVar[bool] = False
-
-    def searching(self, search: Search) -> CrossFitter:
-        """A copy that tries other candidates in :meth:`ratios`; here the classifier is the one."""
-        return self
 
     def posteriors(
         self,
@@ -158,7 +151,8 @@ class CrossFitter:
                     offsets = fold_offsets(fold_masks(folds), is_new)
                     scores += np.log(X_new.shape[0] / own.sum()) - offsets
                 pairs.append((scores[is_new == 1], scores[is_new == 0]))
-            found.append(mean_pair(pairs))
+            new, labelled = (np.mean(scores, axis=0) for scores in zip(*pairs, strict=True))
+            found.append((new, labelled))
         return found
 
     def ratios(
@@ -191,9 +185,9 @@ class CrossFitter:
         self, ask: Any, X: Matrix, codes: IntArray, folds: IntArray, seeds: IntArray
     ) -> FloatArray:
         """What models say of the rows that they were not fitted to."""
-        n_folds = int(folds.max()) + 1
+        n_folds, device = int(folds.max()) + 1, chosen_arrays().name
         made = Parallel(n_jobs=self.n_jobs, return_as="generator")(
-            delayed(carried(_fit_and_ask))(ask, self.classifier, seed, X, codes, folds != fold)
+            delayed(_fit_and_ask)(device, ask, self.classifier, seed, X, codes, folds != fold)
             for fold, seed in zip(range(n_folds), seeds, strict=False)
         )
         parts = list(each(made, n_folds))
@@ -208,16 +202,11 @@ class KernelCrossFitter(CrossFitter):
     """Out-of-fold scores on shared kernel factors; jobs are threads that share the rows."""
 
     classifier: KernelLogisticRegression
-    search: Search = WHOLE_SEARCH
     takes_weights: ClassVar[bool] = True
     tuned: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         self.classifier._validate_params()
-
-    def searching(self, search: Search) -> KernelCrossFitter:
-        """A copy that tries other candidates in :meth:`ratios`."""
-        return replace(self, search=search)
 
     def _posteriors(
         self, X: Matrix, codes: IntArray, X_new: Matrix, folds: IntArray | None, seeds: IntArray
@@ -225,9 +214,10 @@ class KernelCrossFitter(CrossFitter):
         """Bandwidth and C are chosen once, on all labelled rows."""
         model: KernelLogisticRegression = seeded(self.classifier, seeds[0])
         model.classes_ = np.arange(int(codes.max()) + 1)
-        masks = None if folds is None else fold_masks(chosen_arrays().put(folds))
+        arrays = chosen_arrays()
+        masks = None if folds is None else fold_masks(arrays.put(folds))
         logits = model.fit_checked(as_rows(X), codes, np.ones(len(codes)), masks)
-        new = model.posteriors(chosen_arrays().put_rows(as_rows(X_new)))
+        new = arrays.posteriors(model.values(arrays.put_rows(as_rows(X_new))))
         return None if logits is None else arrays_of(logits).posteriors(logits), new
 
     def pairs(
@@ -245,7 +235,7 @@ class KernelCrossFitter(CrossFitter):
         rows, bandwidths = self.prepared(X, codes, X_new, rng)
         clusters, n_classes = clusters or Clusters.of_copies(X, X_new), int(codes.max()) + 1
         seeds = rng.randint(2**31 - 1, size=(n_repeats, n_classes))
-        n_new, (_, C_values) = len(clusters.new), self.classifier.candidates(rows.median)
+        n_new = len(clusters.new)
 
         def against(part: tuple[int, int]) -> ScorePair:
             code, seed = part
@@ -256,7 +246,7 @@ class KernelCrossFitter(CrossFitter):
             is_new = (members < n_new).astype(np.int64)
             folds = assign_folds(is_new, n_folds, int(seed), clusters.part(own).stacked)
             masks = fold_masks(folds)
-            grid = Grid(some, is_new, C_values, masks, self.pair_scoring, SCORE_LIMITS)
+            grid = self.pair_grid(some, is_new, masks)
             # The bandwidth and C that held-out rows like best.
             best = max(map(grid.held_out, bandwidths), key=lambda found: found.scores.max())
             scores = rows.arrays.host(best.values[:, best.scores.argmax(), 0]).copy()
@@ -266,7 +256,8 @@ class KernelCrossFitter(CrossFitter):
         with own_threads(self.n_jobs):
             parts = [part for drawn in seeds for part in enumerate(drawn)]
             found = rows.side_by_side(against, parts)
-        return [mean_pair(found[code::n_classes]) for code in range(n_classes)]
+        by_class = (zip(*found[code::n_classes], strict=True) for code in range(n_classes))
+        return [(np.mean(new, axis=0), np.mean(own, axis=0)) for new, own in by_class]
 
     def ratios(
         self,
@@ -290,7 +281,7 @@ class KernelCrossFitter(CrossFitter):
         arrays, n_new = chosen_arrays(), rows_new.shape[0]
         with own_threads(self.n_jobs):
             rows_new, rows_old = map(arrays.put_rows, (rows_new, rows_old))
-            stacked, is_new = rows_stacked(rows_new, rows_old)
+            stacked, is_new = stack_samples(rows_new, rows_old, copy=False)
             weights = np.ones(len(is_new))
             weights[n_new:] = 1.0 if weight is None else weight
             every = [
@@ -313,7 +304,7 @@ class KernelCrossFitter(CrossFitter):
     def distances(self, X_new: Matrix, X: Matrix, seed: Any, clusters: Clusters) -> Distances:
         """Distances to labelled rows, on scales in which both samples count alike."""
         rows_new, rows_old = as_rows(X_new), as_rows(X)
-        stacked, is_new = rows_stacked(rows_new, rows_old)
+        stacked, is_new = stack_samples(rows_new, rows_old, copy=False)
         weights = np.where(is_new == 1, 1 / rows_new.shape[0], 1 / rows_old.shape[0])
         with own_threads(self.n_jobs):
             scales = self.classifier.scales(stacked, weights)
@@ -321,17 +312,19 @@ class KernelCrossFitter(CrossFitter):
             rng = check_random_state(seed)
             return neighbour_distances(rows_new, rows_old, every, rng, clusters)
 
-    @property
-    def pair_scoring(self) -> str:
-        """The measure that chooses the settings of a pair: accuracy says nothing of a ROC."""
-        return "roc_auc" if self.classifier.scoring == "accuracy" else self.classifier.scoring
+    def pair_grid(self, rows: PreparedRows, is_new: IntArray, masks: FloatArray) -> Grid:
+        """Values of C to be tried on a pair, and how they are judged."""
+        by = self.classifier.scoring
+        by = "roc_auc" if by == "accuracy" else by  # accuracy says nothing of a ROC
+        _, C_values = self.classifier.candidates(rows.median)
+        return Grid(rows, is_new, C_values, masks, by, SCORE_LIMITS)
 
     def prepared(
         self, X: Matrix, codes: IntArray, X_new: Matrix, rng: np.random.RandomState
     ) -> tuple[PreparedRows, FloatArray]:
         """All rows with their landmarks, and the bandwidths to try on each pair."""
         classifier = self.classifier
-        everything, _ = rows_stacked(X_new, X)
+        everything, _ = stack_samples(X_new, X, copy=False)
         with own_threads(self.n_jobs):
             rows = classifier.prepare(everything, np.ones(everything.shape[0]), rng)
             one_class = codes.max() == 0
@@ -350,19 +343,15 @@ class KernelCrossFitter(CrossFitter):
         race = Race(-np.log(NEGLIGIBLE) / (LOSS_WEIGHT * n_effective), early=True)
         raced: list[HeldOut] = []
         for place, rows in enumerate(every):
-            widths, C_values = self.classifier.candidates(
-                rows.median, self.search.widths, self.search.C_values
-            )
+            widths, C_values = self.classifier.candidates(rows.median, *self.search)
             grid = Grid(rows, is_new, C_values, masks, limits=SCORE_LIMITS)
             with between(place / len(every), (place + 1) / len(every)):
                 found = grid.raced(widths, race)
             race = race.after(*(one.scores for one in found))
             raced += found
         arrays = every[0].arrays
-        held, offsets = (
-            arrays.put(masks == 0, np.float64),
-            fold_offsets(masks, is_new, every[0].weight),
-        )
+        held = arrays.put(masks == 0, np.float64)
+        offsets = fold_offsets(masks, is_new, every[0].weight)
         n_held = arrays.put(np.maximum(arrays.total(held), 1))
         ratios, losses = [], []
         for one in raced:
@@ -383,10 +372,12 @@ class KernelCrossFitter(CrossFitter):
 
 
 def _fit_and_ask(
-    ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
+    device: str, ask: Any, classifier: Any, seed: int, X: Matrix, codes: IntArray, train: BoolArray
 ) -> FloatArray:
-    answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
-    return answer
+    """What one model says, in a thread or process that takes the device along."""
+    with on_device(device):
+        answer: FloatArray = ask(seeded(classifier, seed).fit(X[train], codes[train]), X[~train])
+        return answer
 
 
 def _ask_posteriors(model: Any, X: Matrix) -> FloatArray:

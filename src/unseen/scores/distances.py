@@ -16,8 +16,8 @@ from unseen._team import own_threads
 from unseen._types import Array, FloatArray, IntArray, Matrix, ScorePair
 from unseen.samples import Clusters, LabelledRows, first_rows
 from unseen.scores.base import Distances
-from unseen.scores.kernel import Scale, Standardisation, dense, dense_pair, neighbour_distances
 from unseen.scores.posteriors import Posteriors
+from unseen.scores.scales import Scale, Standardisation, dense, dense_pair, neighbour_distances
 
 # Share of the variance on the leading axes, and the least posterior whose logarithm is taken:
 # chosen on development sets.

@@ -15,7 +15,7 @@ from unseen._arrays import arrays_of
 from unseen._progress import report
 from unseen._types import Array, BoolArray, FloatArray, IntArray
 from unseen.scores.kernel import PreparedRows
-from unseen.scores.logistic import WATCHED, Problems, Progress, solve
+from unseen.scores.logistic import WATCHED, Problems, solve
 
 # What a fold of n rows may err by, in the mean log-probability of a candidate against another's.
 _SCOUT_ERROR = 0.5
@@ -244,16 +244,18 @@ class _Watch:
     at_work: BoolArray  # (Cs, folds)
     scores: FloatArray  # (Cs, folds)
 
-    def __call__(self, progress: Progress) -> BoolArray:
+    def __call__(
+        self, active: IntArray, at_work: Array, gains: FloatArray, finished: Array
+    ) -> BoolArray:
         """Mark the hopeless of the problems at work."""
         before, self.at_work = self.at_work, np.zeros_like(self.at_work)
-        self.at_work.flat[progress.active] = True
+        self.at_work.flat[active] = True
         gain, n_folds = np.zeros(self.scores.shape), self.scores.shape[1]
-        gain.flat[progress.active] = progress.gain
+        gain.flat[active] = gains
         just_finished = np.flatnonzero(before & ~self.at_work)
         for problems, columns, values in (
-            (just_finished, just_finished, progress.finished),
-            (progress.active, np.arange(progress.active.size), progress.values),
+            (just_finished, just_finished, finished),
+            (active, np.arange(active.size), at_work),
         ):
             for fold, rows in self.places.items():
                 own = problems % n_folds == fold
@@ -263,7 +265,7 @@ class _Watch:
                     self.scores.flat[problems[own]] = losses
         judged = list(self.places)
         possible = (self.scores + gain)[:, judged].mean(axis=1)
-        finished = ~self.at_work.any(axis=1)
-        reached = self.scores[finished][:, judged].mean(axis=1).max(initial=self.race.best)
+        done = ~self.at_work.any(axis=1)
+        reached = self.scores[done][:, judged].mean(axis=1).max(initial=self.race.best)
         hopeless = possible < reached - self.race.behind
-        return hopeless[progress.active // n_folds]
+        return hopeless[active // n_folds]

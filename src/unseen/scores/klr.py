@@ -27,16 +27,9 @@ from unseen._types import Array, FloatArray, IntArray, Matrix
 from unseen.samples import Clusters, check_again, check_labelled
 from unseen.scores.base import training_masks
 from unseen.scores.held_out import SCORE_LIMITS, SCORINGS, Grid, Race, one_hot, out_of_fold_values
-from unseen.scores.kernel import (
-    PreparedRows,
-    Scale,
-    Standardisation,
-    automatic_rank,
-    choose_landmarks,
-    median_bandwidth,
-)
+from unseen.scores.kernel import PreparedRows, automatic_rank, choose_landmarks, median_bandwidth
 from unseen.scores.logistic import Problems, solve
-from unseen.scores.reshaping import fitting_scales
+from unseen.scores.scales import Scale, Standardisation, fitting_scales
 
 BANDWIDTHS = 2.0 ** np.arange(2, -4, -1)  # times the median distance between landmarks
 C_VALUES = 10.0 ** np.arange(-2, 4)
@@ -73,7 +66,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
     standardize : bool, default=True
         Give every feature mean 0 and standard deviation 1 before distances are taken. Where at
         least half of the features are heavily skewed or hold codes of categories, and bandwidth is
-        None, a scale of ranks and codes (:mod:`unseen.scores.reshaping`) is a candidate too.
+        None, a scale of ranks and codes (:mod:`unseen.scores.scales`) is a candidate too.
     random_state : int, RandomState or None, default=None
         Seed of the landmarks and of the folds.
 
@@ -220,11 +213,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         return [kind.of(X, weight) for kind in kinds]
 
     def prepare(
-        self,
-        X: Matrix,
-        weight: FloatArray,
-        rng: np.random.RandomState,
-        scale: Scale | None = None,
+        self, X: Matrix, weight: FloatArray, rng: np.random.RandomState, scale: Scale | None = None
     ) -> PreparedRows:
         """Landmarks of checked rows on a scale, that of equal spread if none is given."""
         X = chosen_arrays().put_rows(X)
@@ -307,7 +296,7 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,) or (n, K)
         """
         check_is_fitted(self)
-        values = self._values(check_again(self, X))
+        values = self.values(check_again(self, X))
         return values[:, 0] if values.shape[1] == 1 else values
 
     @where_rows_are
@@ -324,13 +313,9 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         ndarray of shape (n, K)
         """
         check_is_fitted(self)
-        return self.posteriors(check_again(self, X))
+        return chosen_arrays().posteriors(self.values(check_again(self, X)))
 
-    def posteriors(self, rows: Matrix) -> FloatArray:
-        """Posterior probability of each class, for rows that have been checked before."""
-        return chosen_arrays().posteriors(self._values(rows))
-
-    def _values(self, rows: Matrix) -> FloatArray:
+    def values(self, rows: Matrix) -> FloatArray:
         """Log-odds (n, 1) of the second class, or logits (n, K), of checked rows."""
         coef = self.coef_.astype(self._dtype)
         with own_threads():
@@ -351,12 +336,6 @@ class KernelLogisticRegression(KeepsRequests, ClassifierMixin, BaseEstimator):
         values = self.decision_function(X)
         best = (values > 0).astype(np.int64) if values.ndim == 1 else values.argmax(axis=1)
         return self.classes_[best]
-
-    def cross_fitter(self, n_jobs: int | None = None) -> Any:
-        """The way to score out of fold that shares kernel factors between folds."""
-        from unseen.scores.crossfit import KernelCrossFitter
-
-        return KernelCrossFitter(self, n_jobs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -15,7 +15,7 @@ from unseen._arrays import arrays_of
 from unseen._frozen import Frozen
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import LabelledRows
-from unseen.scores.kernel import Standardisation, dense, dense_pair
+from unseen.scores.scales import Standardisation, dense, dense_pair
 
 __all__ = ["Movement", "laid_back", "movement_of"]
 

@@ -62,17 +62,9 @@ class Solution(Frozen):
     error: FloatArray  # (problems,)
 
 
-@dataclass(frozen=True, eq=False)
-class Progress:
-    """The state of all problems after some steps; ``a`` of them are at work."""
-
-    active: IntArray  # (a,), the problems at work
-    values: Array  # (n, a, K), their values so far
-    gain: FloatArray  # (a,), twice what each may still gain, as a mean loss per row
-    finished: Array  # (n, problems, K), values of those that are done; of the others empty
-
-
-Watch = Callable[[Progress], BoolArray]
+# Marks hopeless problems, of those at work (a,), by their values so far (n, a, K), by twice what
+# each may still gain as a mean loss per row (a,), and by the values (n, problems, K) of those done.
+Watch = Callable[[IntArray, Array, FloatArray, Array], BoolArray]
 
 
 def solve(
@@ -103,7 +95,9 @@ def solve(
             least, before = own[-STALLED_STEPS:].min(axis=0), own[:STALLED_BEFORE].min(axis=0)
             done |= (least > 0.5 * before) & (own[-1] < STALLED_TOL**2)
         if watch is not None and iteration in watched:
-            done |= watch(state.progress())
+            total = np.maximum(state.arrays.total(state.weights), 1e-300)
+            gain = 2 * state.decrement / (problems.C[state.active] * total)
+            done |= watch(state.active, state.values_of(slice(None)), gain, state.found[1])
         state.leave(done)
         if state.active.size == 0:
             break
@@ -161,13 +155,7 @@ class _Iteration:
         # there is no signal.
         self.scale = problems.C * null_loss[problems.group]
 
-    def progress(self) -> Progress:
-        """How far all problems have come."""
-        total = np.maximum(self.arrays.total(self.weights), 1e-300)
-        gain = 2 * self.decrement / (self.problems.C[self.active] * total)
-        return Progress(self.active, self._values(slice(None)), gain, self.found[1])
-
-    def _values(self, which: Any) -> Array:
+    def values_of(self, which: Any) -> Array:
         """Values of all rows, the idle ones too, for some of the problems at work."""
         values = self.values[:, which]
         if not len(self.idle):
@@ -233,7 +221,7 @@ class _Iteration:
         coefficients, values, decrement, error = self.found
         w = self.arrays.host(self.w[:, ended])
         coefficients[:, solved] = np.tensordot(self.factor.whiten, w, 1)
-        values[:, there] = self._values(ended)
+        values[:, there] = self.values_of(ended)
         decrement[solved] = self.decrement[done] / self.scale[done]
         error[solved] = np.sqrt(np.maximum(self.decrement[done], 0.0))
         self.active = self.active[keep]
@@ -283,8 +271,7 @@ class _Iteration:
         def pulled(rows: slice) -> Array:
             values = self.values[rows]
             values += step * self.moved[rows]
-            one = values.shape[-1] == 1
-            residual = arrays.sigmoid(values) if one else arrays.softmax(values)
+            residual = arrays.shares(values)
             self.probabilities[rows] = residual
             residual -= targets[rows] if targets.shape[1] == 1 else targets[rows][:, groups]
             residual *= self.weights[rows][..., None]

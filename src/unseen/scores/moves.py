@@ -18,8 +18,8 @@ from unseen._frozen import Frozen
 from unseen._types import FloatArray, IntArray, Matrix
 from unseen.samples import LabelledRows
 from unseen.scores.base import Distances, some_rows
-from unseen.scores.kernel import Standardisation, dense_pair
 from unseen.scores.part import MovedPart, StrayValues, moved_part, stray_values
+from unseen.scores.scales import Standardisation, dense_pair
 from unseen.scores.signs import Departure, Laid, laid_rows, mean_departure
 
 if TYPE_CHECKING:

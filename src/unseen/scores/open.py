@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from unseen.scores.base import FOLDS, Distances, Pool, RatioScores, Scorer, Scor
 from unseen.scores.crossfit import WINDOW_SEARCH, CrossFitter, Search, cross_fitter
 from unseen.scores.distances import hidden_classes, steady_distances
 from unseen.scores.moves import Moves, made_moves
-from unseen.scores.posteriors import Posteriors, PosteriorScorer
+from unseen.scores.posteriors import Posteriors
 from unseen.simplex import mixture_shares
 
 FOLDS_OF_MANY, MANY_ROWS = 5, 5_000
@@ -134,6 +134,7 @@ class OpenScorer(Scorer):
     n_folds: int | None = None
     seed: int = 0
     n_jobs: int | None = None
+    needs_posteriors: ClassVar[bool] = True
 
     def settled(self, n_rows: int) -> Self:
         """A copy of the scorer, with its number of folds chosen for so many rows."""
@@ -201,10 +202,6 @@ class OpenScorer(Scorer):
         found = ratios, closed, mixture, self.seed, notices
         return OpenScores(labelled.labels, codes, posteriors, *found)
 
-    def posterior_scorer(self) -> PosteriorScorer:
-        """The scorer of the known classes that this one takes its posteriors from."""
-        return PosteriorScorer(self.classifier, self.n_folds or FOLDS, self.seed, self.n_jobs)
-
     def pool(
         self,
         labelled: LabelledRows,
@@ -213,7 +210,7 @@ class OpenScorer(Scorer):
         search: Search = WINDOW_SEARCH,
     ) -> OpenPool:
         """The new rows of many windows, with the posteriors and distances that they share."""
-        fitter = cross_fitter(self.classifier, self.n_jobs).searching(search)
+        fitter = replace(cross_fitter(self.classifier, self.n_jobs), search=search)
         clusters = all_clusters(labelled, X_new)
         distances = fitter.distances(X_new, labelled.rows, self.seed, clusters)
         return OpenPool(self, labelled, X_new, posteriors, clusters, distances, fitter)
@@ -228,8 +225,7 @@ class OpenPool(Pool):
     """
 
     scorer: OpenScorer
-    posteriors: Posteriors | None
-    clusters: Clusters | None
+    clusters: Clusters
     distances: Distances | None
     fitter: CrossFitter  # makes the density ratios
     lattices: Lattices = field(default_factory=Lattices, repr=False)  # of all windows

@@ -17,7 +17,7 @@ from unseen._types import BoolArray, FloatArray, Matrix
 from unseen.roc.pooled import log_sums
 from unseen.samples import LabelledRows
 from unseen.scores.base import some_rows
-from unseen.scores.kernel import Standardisation, dense_pair
+from unseen.scores.scales import Standardisation, dense_pair
 from unseen.scores.signs import FEWEST_OF_CLASS, laid_onto, own_neighbours
 
 # Every constant was chosen on digits and on hidden classes of many sets, none of which may stray.

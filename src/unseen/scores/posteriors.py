@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,13 +19,14 @@ from unseen.samples import Clusters, LabelledRows, check_closed_set, check_folds
 from unseen.scores.base import FOLDS, Pool, Scorer, Scores
 from unseen.scores.boosting import boosted_posteriors, may_boost
 from unseen.scores.calibration import (
+    SPREAD,
     Rescaling,
     assumed_shares,
     needed_rescaling,
     probable_rescaling,
 )
 from unseen.scores.crossfit import cross_fitter
-from unseen.scores.kernel import dense
+from unseen.scores.scales import dense
 
 # A classifier whose prior differs by less from the label shares is nothing to speak of.
 _NAMED_DIFFERENCE = 0.05
@@ -212,7 +213,7 @@ class Posteriors(RowScores):
         """
         if self.rescaling is not None:
             return self
-        found = self.calibration or probable_rescaling(self.of_labelled, self.codes)
+        found = self.calibration or probable_rescaling(self.of_labelled, self.codes, spread=SPREAD)
         return replace(self, rescaling=found)
 
     def window(self, places: IntArray) -> Posteriors:
@@ -249,6 +250,7 @@ class PosteriorScorer(Scorer):
     n_folds: int | None = FOLDS
     seed: int = 0
     n_jobs: int | None = None
+    needs_posteriors: ClassVar[bool] = True
 
     def check(self, labelled: LabelledRows, n_new: int) -> None:
         """Raise where classes are too small for the folds; new rows are in no fold."""
@@ -260,61 +262,34 @@ class PosteriorScorer(Scorer):
     ) -> Posteriors:
         """Score checked rows; ``clusters`` are those found before, where there are any."""
         codes, clusters = labelled.codes, clusters or group_clusters(labelled, X_new)
-        found, boosted = self._raced(labelled, X_new, clusters)
-        told: dict[str, Any] = {}
-        if found[0] is not None:
-            prior = assumed_shares(found[0], codes)
-            # Where log-loss chose the settings, a sharper scale would trust rows of no known class.
-            tuned = cross_fitter(self.classifier).tuned and not boosted
-            told = {
-                "notices": _prior_notices(prior, labelled),
-                "prior": prior,
-                "clusters": None if labelled.groups is None else clusters,
-                "rescaling": None if tuned else needed_rescaling(found[0], codes),
-            }
-        return Posteriors(labelled.labels, codes, *found, self.seed, boosted=boosted, **told)
-
-    def _raced(
-        self, labelled: LabelledRows, X_new: Matrix, clusters: Clusters | None
-    ) -> tuple[tuple[FloatArray | None, FloatArray], bool]:
-        """Posteriors of labelled and of new rows, and whether boosting made them."""
         fitter = cross_fitter(self.classifier, self.n_jobs)
-        given = labelled.rows, labelled.codes, X_new
-        if self.classifier is not None or not may_boost(*given):
-            return fitter.posteriors(*given, self.n_folds, self.seed, clusters), False
+        sample = labelled.rows, codes, X_new
+        races = self.classifier is None and may_boost(*sample)
         # It takes folds to choose, and the choice must not depend on who asks.
-        n_folds = self.n_folds or FOLDS
-        of_labelled, new = fitter.posteriors(*given, n_folds, self.seed, clusters)
-        assert of_labelled is not None
-        better = boosted_posteriors(of_labelled, *given, n_folds, self.seed, clusters, self.n_jobs)
-        of_labelled, new = better or (of_labelled, new)
-        return (None if self.n_folds is None else of_labelled, new), better is not None
+        n_folds: Any = self.n_folds or (FOLDS if races else None)
+        given = *sample, n_folds, self.seed, clusters
+        found, better = fitter.posteriors(*given), None
+        if races and found[0] is not None:
+            better = boosted_posteriors(found[0], *given, self.n_jobs)
+        (of_labelled, new), boosted = better or found, better is not None
+        if self.n_folds is None or of_labelled is None:
+            return Posteriors(labelled.labels, codes, None, new, self.seed, boosted=boosted)
+        prior = assumed_shares(of_labelled, codes)
+        told = self.seed, _prior_notices(prior, labelled), prior
+        groups = None if labelled.groups is None else clusters
+        # Where log-loss chose the settings, a sharper scale would trust rows of no known class.
+        tuned = fitter.tuned and not boosted
+        rescaling = None if tuned else needed_rescaling(of_labelled, codes)
+        samples = labelled.labels, codes, of_labelled, new
+        return Posteriors(*samples, *told, groups, rescaling, boosted=boosted)
 
     def serves(self, other: Scorer) -> bool:
         """Posteriors with folds also serve methods that need those of the new rows only."""
         return self == other or replace(self, n_folds=None) == other
 
-    def posterior_scorer(self) -> PosteriorScorer:
-        """The scorer itself, with folds."""
-        return replace(self, n_folds=self.n_folds or FOLDS)
-
-    def pool(
-        self, labelled: LabelledRows, X_new: Matrix, posteriors: Posteriors | None
-    ) -> PosteriorPool:
+    def pool(self, labelled: LabelledRows, X_new: Matrix, posteriors: Posteriors | None) -> Pool:
         """The new rows of many windows, each of which takes its part of the posteriors."""
-        assert posteriors is not None
-        return PosteriorPool(self, labelled, X_new, posteriors)
-
-
-@dataclass(frozen=True, eq=False)
-class PosteriorPool(Pool):
-    """New rows of many windows with their posteriors, which depend on no window."""
-
-    posteriors: Posteriors
-
-    def window(self, places: IntArray) -> Posteriors:
-        """Posteriors of some of the new rows."""
-        return self.posteriors.window(places)
+        return Pool(self, labelled, X_new, posteriors)
 
 
 def _prior_notices(prior: FloatArray, labelled: LabelledRows) -> tuple[Notice, ...]:

@@ -18,7 +18,7 @@ from unseen._types import FloatArray, IntArray, Matrix
 from unseen.roc.pooled import log_sums
 from unseen.samples import Clusters, LabelledRows, first_rows
 from unseen.scores.base import some_rows
-from unseen.scores.kernel import Standardisation, dense_pair
+from unseen.scores.scales import Standardisation, dense_pair
 
 # Weights were fitted together on development problems, each set left out in turn, and rounded.
 _WEIGHTS = {

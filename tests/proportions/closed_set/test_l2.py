@@ -9,7 +9,7 @@ from unseen import L2Distance
 from unseen.proportions.closed_set import l2
 from unseen.proportions.closed_set.l2 import density_products
 from unseen.proportions.closed_set.matching import matching
-from unseen.scores.kernel import Standardisation
+from unseen.scores.scales import Standardisation
 from unseen.simplex import minimise_on_simplex
 
 

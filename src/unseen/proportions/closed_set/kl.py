@@ -23,7 +23,8 @@ from unseen.proportions.base import ClosedSetEstimator, Reading, closed_reading
 from unseen.proportions.closed_set.matching import gradient_noise
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
-from unseen.scores.kernel import Standardisation, dense, median_bandwidth
+from unseen.scores.kernel import median_bandwidth
+from unseen.scores.scales import Standardisation, dense
 from unseen.simplex import minimise_on_simplex
 
 _SHARE_TOL = 1e-9

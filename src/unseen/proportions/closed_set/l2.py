@@ -24,7 +24,8 @@ from unseen.proportions.closed_set.matching import matching, matching_replicates
 from unseen.records import Notice
 from unseen.samples import LabelledRows
 from unseen.scores import RowScores, Scorer
-from unseen.scores.kernel import Standardisation, choose_landmarks, dense, median_bandwidth
+from unseen.scores.kernel import choose_landmarks, median_bandwidth
+from unseen.scores.scales import Standardisation, dense
 from unseen.simplex import minimise_on_simplex
 
 # The cost grows with the square of the rows. Up to so many in all, every row is used.

@@ -12,8 +12,7 @@ from sklearn.metrics import log_loss
 
 from unseen import KernelLogisticRegression, OpenSetEstimator, load, save
 from unseen.scores.crossfit import cross_fitter
-from unseen.scores.kernel import Standardisation
-from unseen.scores.reshaping import Reshaping, fitting_scales
+from unseen.scores.scales import Reshaping, Standardisation, fitting_scales
 
 
 def coded_sample(rng, law, counts):

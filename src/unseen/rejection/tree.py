@@ -10,6 +10,7 @@ the best. ``docs/rejection.md`` derives this.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -125,6 +126,35 @@ class OpenNodes:
     column: IntArray  # of the row's mass: its class, or K for a new row
     mass: FloatArray
     size: IntArray  # rows of each node
+    n_columns: int
+
+    @cached_property
+    def end(self) -> IntArray:
+        """Where the rows of each node end."""
+        return np.cumsum(self.size)
+
+    @cached_property
+    def start(self) -> IntArray:
+        """Where the rows of each node begin."""
+        return self.end - self.size
+
+    @cached_property
+    def node(self) -> IntArray:
+        """Node of each row."""
+        return np.repeat(np.arange(len(self.size)), self.size)
+
+    @cached_property
+    def group(self) -> IntArray:
+        """A number for each node and column, in this order, of each row."""
+        # Small numbers are sorted and looked up faster.
+        small = np.min_scalar_type(len(self.size) * self.n_columns)
+        return (self.node * self.n_columns + self.column).astype(small)
+
+    @cached_property
+    def smaller_half(self) -> IntArray:
+        """Rows of the smaller half, if a node was cut after each of its rows."""
+        n_left = np.arange(1, len(self.row) + 1) - np.repeat(self.start, self.size)
+        return np.minimum(n_left, np.repeat(self.size, self.size) - n_left)
 
     def look_up(self, table: IntArray, feature: IntArray) -> IntArray:
         """What a table (d, n) of all rows holds of these rows, at one feature of each node."""
@@ -134,8 +164,8 @@ class OpenNodes:
         """Some of the nodes."""
         if kept.all():
             return self
-        rows = np.repeat(kept, self.size)
-        return OpenNodes(self.row[rows], self.column[rows], self.mass[rows], self.size[kept])
+        rows, size = np.repeat(kept, self.size), self.size[kept]
+        return OpenNodes(self.row[rows], self.column[rows], self.mass[rows], size, self.n_columns)
 
 
 class Splits(NamedTuple):
@@ -175,15 +205,15 @@ def grow(
     Each row has its mass in the column of its class or, new, in the last: (n, K + 1). ``counts``
     (n_trees, n) says how often each tree holds each row.
     """
-    n_trees = len(counts)
+    n_trees, n_columns = len(counts), masses.shape[1]
     tree, row = np.nonzero(counts * masses.any(axis=1))
     mass = masses.max(axis=1)[row] * counts[tree, row]
     size = np.bincount(tree, minlength=n_trees)
-    nodes = OpenNodes(row, masses.argmax(axis=1)[row], mass, size)
+    nodes = OpenNodes(row, masses.argmax(axis=1)[row], mass, size, n_columns)
     levels: list[tuple[IntArray, FloatArray, IntArray]] = []
     end = n_trees  # of the nodes so far
     while len(nodes.size):
-        found = best_splits(rows, nodes, masses.shape[1], growth, rng)
+        found = best_splits(rows, nodes, growth, rng)
         split = found.feature != LEAF
         left = np.where(split, end + 2 * (np.cumsum(split) - 1), LEAF)
         middle = np.zeros(len(split))
@@ -192,30 +222,28 @@ def grow(
         # The two halves of every node that is split, side by side.
         inner, n_halves = nodes.only(split), 2 * int(split.sum())
         ranks = inner.look_up(rows.ranks, found.feature[split])
-        first_half = np.repeat(np.arange(0, n_halves, 2), inner.size)
-        half = first_half + (ranks > np.repeat(found.below[split], inner.size))
-        # NumPy sorts numbers of 16 bits in linear time.
-        order = np.argsort(half.astype(np.min_scalar_type(n_halves)), kind="stable")
-        size = np.bincount(half, minlength=n_halves)
-        nodes = OpenNodes(inner.row[order], inner.column[order], inner.mass[order], size)
+        half = 2 * inner.node + (ranks > np.repeat(found.below[split], inner.size))
+        order, size = stable_order(half), np.bincount(half, minlength=n_halves)
+        nodes = OpenNodes(
+            inner.row[order], inner.column[order], inner.mass[order], size, n_columns
+        )
         end += n_halves
     feature, threshold, left = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     return Trees(feature, threshold, left, n_trees)
 
 
-def best_splits(
-    rows: RankedRows, nodes: OpenNodes, n_columns: int, growth: Growth, rng: RandomState
-) -> Splits:
+def best_splits(rows: RankedRows, nodes: OpenNodes, growth: Growth, rng: RandomState) -> Splits:
     """The best split of each node over candidate features; feature -1 where no split gains."""
     n_nodes, n_features = len(nodes.size), len(rows.ranks)
     found = Splits(np.zeros(n_nodes), *(np.full(n_nodes, LEAF) for _ in range(3)))
     order = rng.random_sample((n_nodes, n_features)).argsort(axis=1)
-    enough, large = nodes.size >= 2 * growth.min_leaf, nodes.size >= max(LARGE, BINS * n_columns)
+    enough = nodes.size >= 2 * growth.min_leaf
+    large = nodes.size >= max(LARGE, BINS * nodes.n_columns)
     for which, cutter in ((enough & ~large, cuts_by_rank), (enough & large, cuts_by_bin)):
         alive, open_nodes = np.flatnonzero(which), nodes.only(which)
         tried = np.zeros(len(alive), dtype=np.int64)
         for place in range(n_features if len(alive) else 0):
-            cut, varied = cutter(rows, open_nodes, order[alive, place], n_columns, growth)
+            cut, varied = cutter(rows, open_nodes, order[alive, place], growth)
             better = cut.gain > found.gain[alive]
             for best, new in zip(found, cut, strict=True):
                 best[alive[better]] = new[better]
@@ -228,37 +256,31 @@ def best_splits(
 
 
 def cuts_by_rank(
-    rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
+    rows: RankedRows, nodes: OpenNodes, feature: IntArray, growth: Growth
 ) -> tuple[Splits, BoolArray]:
     """The best cut along one feature of each node between ranks, and whether the feature varies."""
-    size = nodes.size
-    node = np.repeat(np.arange(len(size)), size)
-    ranks = nodes.look_up(rows.ranks, feature).astype(np.int64)
-    order = order_within(node, ranks)
-    place, column, mass = ranks[order], nodes.column[order], nodes.mass[order]
-    end = np.cumsum(size)
-    start = end - size
-    # In units of the mass of the node, so that rounding is the same in small nodes and large.
-    mass = mass / np.repeat(np.add.reduceat(mass, start), size)
-    gain = gain_in_worth(node, start, column, mass, n_columns, growth.negative_cost)
-    gain = gain.round(GAIN_DIGITS)
-    n_left = np.arange(1, len(node) + 1) - np.repeat(start, size)
-    n_right = np.repeat(size, size) - n_left
-    following = np.append(place[1:], 0)
-    gain[(np.minimum(n_left, n_right) < growth.min_leaf) | (place == following)] = 0.0
-    highest = np.flatnonzero(gain == np.repeat(np.maximum.reduceat(gain, start), size))[::-1]
-    best = np.empty(len(start), dtype=np.int64)
-    best[node[highest]] = highest  # of equal cuts the first is written last, and stays
-    return Splits(gain[best], feature, place[best], following[best]), place[start] < place[end - 1]
+    ranks = nodes.look_up(rows.ranks, feature)
+    order = stable_order(ranks, nodes.node)
+    place = ranks[order]
+    following = np.append(place[1:], place[:1])
+    cut = np.flatnonzero((nodes.smaller_half >= growth.min_leaf) & (place != following))
+    gain = np.zeros(len(order))
+    gain[cut] = gain_in_worth(nodes, order, cut, growth.negative_cost).round(GAIN_DIGITS)
+    highest_of_node = np.repeat(np.maximum.reduceat(gain, nodes.start), nodes.size)
+    highest = np.flatnonzero(gain == highest_of_node)[::-1]
+    best = np.empty(len(nodes.size), dtype=np.int64)
+    best[nodes.node[highest]] = highest  # of equal cuts the first is written last, and stays
+    varied = place[nodes.start] < place[nodes.end - 1]
+    return Splits(gain[best], feature, place[best], following[best]), varied
 
 
 def cuts_by_bin(
-    rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
+    rows: RankedRows, nodes: OpenNodes, feature: IntArray, growth: Growth
 ) -> tuple[Splits, BoolArray]:
     """The best cut along one feature of each node between bins, and whether rows are in several."""
-    shape, every = (len(nodes.size), BINS, n_columns), np.arange(len(nodes.size))
-    node = np.repeat(every, nodes.size)
-    cell = (node * BINS + nodes.look_up(rows.bins, feature)) * n_columns + nodes.column
+    shape, every = (len(nodes.size), BINS, nodes.n_columns), np.arange(len(nodes.size))
+    cell = nodes.node * BINS + nodes.look_up(rows.bins, feature)
+    cell = cell * nodes.n_columns + nodes.column
     count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape).sum(axis=2)
     left = np.bincount(cell, nodes.mass, np.prod(shape)).reshape(shape).cumsum(axis=1)
     left /= left[:, -1:].sum(axis=2, keepdims=True)  # in units of the mass of the node
@@ -279,56 +301,55 @@ def cuts_by_bin(
 
 
 def gain_in_worth(
-    node: IntArray,
-    start: IntArray,
-    column: IntArray,
-    mass: FloatArray,
-    n_columns: int,
-    negative_cost: float,
+    nodes: OpenNodes, order: IntArray, cut: IntArray, negative_cost: float
 ) -> FloatArray:
-    """Gain in worth by a cut after each row, the rows of a node standing in order.
+    """Gain in worth by cuts after some places of the rows, which stand in this order in each node.
 
     A row of class k and mass w adds ``w^2 + 2 w a_k`` to the sum of squares on the left, with a_k
     what went before. On the right, ``(A_k - a_k)^2`` is ``A_k^2 - 2 A_k a_k + a_k^2``. So a few
     cumulative sums do for any number of classes.
     """
-    group = node * n_columns + column
-    order = np.argsort(group.astype(np.min_scalar_type(n_columns * len(start))), kind="stable")
+    mass, group = nodes.mass[order], nodes.group[order]
+    # In units of the mass of the node, so that rounding is the same in small nodes and large.
+    mass /= np.repeat(np.add.reduceat(mass, nodes.start), nodes.size)
     # Mass of the earlier rows of the same group.
-    before_row, in_order = np.cumsum(mass[order]) - mass[order], group[order]
-    first = np.append(True, in_order[1:] != in_order[:-1])
-    earlier = np.empty_like(before_row)
-    earlier[order] = before_row - before_row[first][np.cumsum(first) - 1]
-    known = np.where(column < n_columns - 1, mass, 0.0)
-    whole = np.bincount(group, mass, n_columns * len(start))[group]
-    steps = [known * (mass + 2 * earlier), known * whole, known, mass - known]
-    sums = np.cumsum(np.stack(steps), axis=1)
-    before = np.where(start > 0, sums[:, start - 1], 0.0)
-    total = np.append(sums[:, start[1:] - 1], sums[:, -1:], axis=1) - before
-    sizes = np.diff(start, append=len(node))
-    sums -= np.repeat(before, sizes, axis=1)
-    squares, cross, left_known, left_new = sums
-    totals, _, known_total, new_total = np.repeat(total, sizes, axis=1)
+    by_group, rows_of_group = stable_order(group), np.bincount(group)
+    rows_of_group = rows_of_group[rows_of_group > 0]
+    before, earlier = np.cumsum(mass[by_group]) - mass[by_group], np.empty_like(mass)
+    first = np.cumsum(rows_of_group) - rows_of_group
+    earlier[by_group] = before - np.repeat(before[first], rows_of_group)
+    known = np.where(nodes.column[order] < nodes.n_columns - 1, mass, 0.0)
+    whole, of_node = np.bincount(group, mass)[group], nodes.node[cut]
+
+    def sums(steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Sums on the left of each cut, and of the whole of each node."""
+        running = np.cumsum(steps)
+        until = running[nodes.end - 1]
+        before = np.append(0.0, until[:-1])
+        return running[cut] - before[of_node], until - before
+
+    squares, all_squares = sums(known * (mass + 2 * earlier))
+    cross, _ = sums(known * whole)
+    left_known, all_known = sums(known)
+    left_new, all_new = sums(mass - known)
     gain = cell_worth(squares, left_known, left_new, negative_cost)
-    right = totals - 2 * cross + squares
-    gain += cell_worth(right, known_total - left_known, new_total - left_new, negative_cost)
-    gain -= cell_worth(total[0], total[2], total[3], negative_cost)[node]
+    right = all_squares[of_node] - 2 * cross + squares
+    right_known, right_new = all_known[of_node] - left_known, all_new[of_node] - left_new
+    gain += cell_worth(right, right_known, right_new, negative_cost)
+    gain -= cell_worth(all_squares, all_known, all_new, negative_cost)[of_node]
     return gain
 
 
-def order_within(node: IntArray, ranks: IntArray) -> IntArray:
-    """Order of rows by node, then by rank, then as they stand.
+def stable_order(*keys: IntArray) -> IntArray:
+    """Order by the last key, then by those before it, then as they stand.
 
-    One number holds all three, and sorts several times as fast as indices; 63 bits may be too few.
+    NumPy sorts numbers of 16 bits in linear time, and larger ones here in parts of 16 bits.
     """
-    bits_rank, bits_place = int(ranks.max()).bit_length(), len(node).bit_length()
-    if int(node.max()).bit_length() + bits_rank + bits_place > 63:
-        return np.lexsort((ranks, node))
-    # Places are numbers of 32 bits in a browser, where the node would be shifted out of them.
-    high, middle = node.astype(np.int64), ranks.astype(np.int64)
-    keys = (high << (bits_rank + bits_place)) | (middle << bits_place) | np.arange(len(node))
-    keys.sort()
-    return keys & ((1 << bits_place) - 1)
+    parts = []
+    for key in keys:
+        n_bits = int(key.max(initial=0)).bit_length()
+        parts += [(key >> shift).astype(np.uint16) for shift in range(0, max(1, n_bits), 16)]
+    return np.lexsort(parts)
 
 
 @dataclass(eq=False, repr=False)

@@ -151,6 +151,17 @@ class OpenNodes:
         return (self.node * self.n_columns + self.column).astype(small)
 
     @cached_property
+    def rows_of_group(self) -> IntArray:
+        """How many rows each of these groups has, those without rows left out."""
+        counts = np.bincount(self.group)
+        return counts[counts > 0]
+
+    @cached_property
+    def is_known(self) -> FloatArray:
+        """1 for the labelled rows, 0 for the new ones."""
+        return (self.column < self.n_columns - 1).astype(np.float64)
+
+    @cached_property
     def smaller_half(self) -> IntArray:
         """Rows of the smaller half, if a node was cut after each of its rows."""
         n_left = np.arange(1, len(self.row) + 1) - np.repeat(self.start, self.size)
@@ -158,7 +169,7 @@ class OpenNodes:
 
     def look_up(self, table: IntArray, feature: IntArray) -> IntArray:
         """What a table (d, n) of all rows holds of these rows, at one feature of each node."""
-        return table.ravel()[np.repeat(feature * table.shape[1], self.size) + self.row]
+        return table.take(np.repeat(feature * table.shape[1], self.size) + self.row)
 
     def only(self, kept: BoolArray) -> OpenNodes:
         """Some of the nodes."""
@@ -224,9 +235,7 @@ def grow(
         ranks = inner.look_up(rows.ranks, found.feature[split])
         half = 2 * inner.node + (ranks > np.repeat(found.below[split], inner.size))
         order, size = stable_order(half), np.bincount(half, minlength=n_halves)
-        nodes = OpenNodes(
-            inner.row[order], inner.column[order], inner.mass[order], size, n_columns
-        )
+        nodes = OpenNodes(inner.row[order], inner.column[order], inner.mass[order], size, n_columns)
         end += n_halves
     feature, threshold, left = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     return Trees(feature, threshold, left, n_trees)
@@ -261,7 +270,7 @@ def cuts_by_rank(
     """The best cut along one feature of each node between ranks, and whether the feature varies."""
     ranks = nodes.look_up(rows.ranks, feature)
     order = stable_order(ranks, nodes.node)
-    place = ranks[order]
+    place = ranks.take(order)
     following = np.append(place[1:], place[:1])
     cut = np.flatnonzero((nodes.smaller_half >= growth.min_leaf) & (place != following))
     gain = np.zeros(len(order))
@@ -280,8 +289,8 @@ def cuts_by_bin(
     """The best cut along one feature of each node between bins, and whether rows are in several."""
     shape, every = (len(nodes.size), BINS, nodes.n_columns), np.arange(len(nodes.size))
     cell = nodes.node * BINS + nodes.look_up(rows.bins, feature)
+    count = np.bincount(cell, minlength=np.prod(shape[:2])).reshape(shape[:2])
     cell = cell * nodes.n_columns + nodes.column
-    count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape).sum(axis=2)
     left = np.bincount(cell, nodes.mass, np.prod(shape)).reshape(shape).cumsum(axis=1)
     left /= left[:, -1:].sum(axis=2, keepdims=True)  # in units of the mass of the node
     whole = left[:, -1:]
@@ -309,34 +318,34 @@ def gain_in_worth(
     what went before. On the right, ``(A_k - a_k)^2`` is ``A_k^2 - 2 A_k a_k + a_k^2``. So a few
     cumulative sums do for any number of classes.
     """
-    mass, group = nodes.mass[order], nodes.group[order]
+    mass, group = nodes.mass.take(order), nodes.group.take(order)
     # In units of the mass of the node, so that rounding is the same in small nodes and large.
     mass /= np.repeat(np.add.reduceat(mass, nodes.start), nodes.size)
     # Mass of the earlier rows of the same group.
-    by_group, rows_of_group = stable_order(group), np.bincount(group)
-    rows_of_group = rows_of_group[rows_of_group > 0]
-    before, earlier = np.cumsum(mass[by_group]) - mass[by_group], np.empty_like(mass)
-    first = np.cumsum(rows_of_group) - rows_of_group
-    earlier[by_group] = before - np.repeat(before[first], rows_of_group)
-    known = np.where(nodes.column[order] < nodes.n_columns - 1, mass, 0.0)
-    whole, of_node = np.bincount(group, mass)[group], nodes.node[cut]
+    by_group, in_group = stable_order(group), nodes.rows_of_group
+    before, earlier = mass.take(by_group), np.empty_like(mass)
+    before = np.cumsum(before) - before
+    earlier[by_group] = before - np.repeat(before[np.cumsum(in_group) - in_group], in_group)
+    known = mass * nodes.is_known.take(order)
+    whole, of_node = np.bincount(group, mass).take(group), nodes.node.take(cut)
 
     def sums(steps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sums on the left of each cut, and of the whole of each node."""
         running = np.cumsum(steps)
         until = running[nodes.end - 1]
         before = np.append(0.0, until[:-1])
-        return running[cut] - before[of_node], until - before
+        return running.take(cut) - before.take(of_node), until - before
 
     squares, all_squares = sums(known * (mass + 2 * earlier))
     cross, _ = sums(known * whole)
     left_known, all_known = sums(known)
     left_new, all_new = sums(mass - known)
     gain = cell_worth(squares, left_known, left_new, negative_cost)
-    right = all_squares[of_node] - 2 * cross + squares
-    right_known, right_new = all_known[of_node] - left_known, all_new[of_node] - left_new
+    right = all_squares.take(of_node) - 2 * cross + squares
+    right_known = all_known.take(of_node) - left_known
+    right_new = all_new.take(of_node) - left_new
     gain += cell_worth(right, right_known, right_new, negative_cost)
-    gain -= cell_worth(all_squares, all_known, all_new, negative_cost)[of_node]
+    gain -= cell_worth(all_squares, all_known, all_new, negative_cost).take(of_node)
     return gain
 
 

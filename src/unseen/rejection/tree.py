@@ -1,10 +1,10 @@
 """A classification tree with the label "unseen", and the growth of many trees at once.
 
 Splits maximise :func:`cell_worth`, a strictly convex stand-in for the estimated risk. All nodes of
-a level, of all trees, are split together: one sort for each level and feature tried, O(n d log n) a
-level for n rows and d features. Each leaf gets the label of least cost, and rows that the tree was
-not grown from decide what to prune: by in-sample costs a tree that isolates every new row would be
-the best. ``docs/rejection.md`` derives this.
+a level, of all trees, are split together: one sort for each level and feature tried, O(n d) a level
+for n rows and d features. Each leaf gets the label of least cost, and rows that the tree was not
+grown from decide what to prune: by in-sample costs a tree that isolates every new row would be the
+best. ``docs/rejection.md`` derives this.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference.closed_form import excess_by_size
 from unseen.rejection import tree as growth
 from unseen.rejection.risk import open_risk
-from unseen.rejection.sample import OpenSample, cell_costs, cell_labels
+from unseen.rejection.sample import OpenSample, cell_costs, cell_labels, hold_out
 from unseen.rejection.tree import (
     LEAF,
     Growth,
@@ -18,7 +18,6 @@ from unseen.rejection.tree import (
     Trees,
     cell_worth,
     grow,
-    hold_out,
     node_masses,
     prune,
     stable_order,

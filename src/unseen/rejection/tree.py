@@ -22,7 +22,14 @@ from unseen._team import row_blocks
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.histogram import CellRule, cell_rule
-from unseen.rejection.sample import OpenSample, cell_costs, cell_labels, cell_masses, smallest_leaf
+from unseen.rejection.sample import (
+    OpenSample,
+    cell_costs,
+    cell_labels,
+    cell_masses,
+    hold_out,
+    smallest_leaf,
+)
 
 LEAF = -1
 GAIN_DIGITS = 10  # of gains in units of a node's mass; beyond is rounding, which must not choose
@@ -129,14 +136,9 @@ class OpenNodes:
     n_columns: int
 
     @cached_property
-    def end(self) -> IntArray:
-        """Where the rows of each node end."""
-        return np.cumsum(self.size)
-
-    @cached_property
-    def start(self) -> IntArray:
-        """Where the rows of each node begin."""
-        return self.end - self.size
+    def first(self) -> IntArray:
+        """Place of the first row of each node."""
+        return np.cumsum(self.size) - self.size
 
     @cached_property
     def node(self) -> IntArray:
@@ -146,9 +148,7 @@ class OpenNodes:
     @cached_property
     def group(self) -> IntArray:
         """A number for each node and column, in this order, of each row."""
-        # Small numbers are sorted and looked up faster.
-        small = np.min_scalar_type(len(self.size) * self.n_columns)
-        return (self.node * self.n_columns + self.column).astype(small)
+        return self.node * self.n_columns + self.column
 
     @cached_property
     def rows_of_group(self) -> IntArray:
@@ -164,7 +164,7 @@ class OpenNodes:
     @cached_property
     def smaller_half(self) -> IntArray:
         """Rows of the smaller half, if a node was cut after each of its rows."""
-        n_left = np.arange(1, len(self.row) + 1) - np.repeat(self.start, self.size)
+        n_left = np.arange(1, len(self.row) + 1) - np.repeat(self.first, self.size)
         return np.minimum(n_left, np.repeat(self.size, self.size) - n_left)
 
     def look_up(self, table: IntArray, feature: IntArray) -> IntArray:
@@ -275,11 +275,11 @@ def cuts_by_rank(
     cut = np.flatnonzero((nodes.smaller_half >= growth.min_leaf) & (place != following))
     gain = np.zeros(len(order))
     gain[cut] = gain_in_worth(nodes, order, cut, growth.negative_cost).round(GAIN_DIGITS)
-    highest_of_node = np.repeat(np.maximum.reduceat(gain, nodes.start), nodes.size)
+    highest_of_node = np.repeat(np.maximum.reduceat(gain, nodes.first), nodes.size)
     highest = np.flatnonzero(gain == highest_of_node)[::-1]
     best = np.empty(len(nodes.size), dtype=np.int64)
     best[nodes.node[highest]] = highest  # of equal cuts the first is written last, and stays
-    varied = place[nodes.start] < place[nodes.end - 1]
+    varied = place[nodes.first] < place[nodes.first + nodes.size - 1]
     return Splits(gain[best], feature, place[best], following[best]), varied
 
 
@@ -320,7 +320,7 @@ def gain_in_worth(
     """
     mass, group = nodes.mass.take(order), nodes.group.take(order)
     # In units of the mass of the node, so that rounding is the same in small nodes and large.
-    mass /= np.repeat(np.add.reduceat(mass, nodes.start), nodes.size)
+    mass /= np.repeat(np.add.reduceat(mass, nodes.first), nodes.size)
     # Mass of the earlier rows of the same group.
     by_group, in_group = stable_order(group), nodes.rows_of_group
     before, earlier = mass.take(by_group), np.empty_like(mass)
@@ -329,32 +329,27 @@ def gain_in_worth(
     known = mass * nodes.is_known.take(order)
     whole, of_node = np.bincount(group, mass).take(group), nodes.node.take(cut)
 
-    def sums(steps: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Sums on the left of each cut, and of the whole of each node."""
+    def sums(steps: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Sums on the left and the right of each cut, and of the whole of each node."""
         running = np.cumsum(steps)
-        until = running[nodes.end - 1]
+        until = running[nodes.first + nodes.size - 1]
         before = np.append(0.0, until[:-1])
-        return running.take(cut) - before.take(of_node), until - before
+        left, all_rows = running.take(cut) - before.take(of_node), until - before
+        return left, all_rows.take(of_node) - left, all_rows
 
-    squares, all_squares = sums(known * (mass + 2 * earlier))
-    cross, _ = sums(known * whole)
-    left_known, all_known = sums(known)
-    left_new, all_new = sums(mass - known)
+    squares, _, all_squares = sums(known * (mass + 2 * earlier))
+    cross, _, _ = sums(known * whole)
+    left_known, right_known, all_known = sums(known)
+    left_new, right_new, all_new = sums(mass - known)
     gain = cell_worth(squares, left_known, left_new, negative_cost)
     right = all_squares.take(of_node) - 2 * cross + squares
-    right_known = all_known.take(of_node) - left_known
-    right_new = all_new.take(of_node) - left_new
     gain += cell_worth(right, right_known, right_new, negative_cost)
-    gain -= cell_worth(all_squares, all_known, all_new, negative_cost).take(of_node)
-    return gain
+    return gain - cell_worth(all_squares, all_known, all_new, negative_cost).take(of_node)
 
 
 def stable_order(*keys: IntArray) -> IntArray:
-    """Order by the last key, then by those before it, then as they stand.
-
-    NumPy sorts numbers of 16 bits in linear time, and larger ones here in parts of 16 bits.
-    """
-    parts = []
+    """Order by the last key, then by those before it, then as they stand."""
+    parts = []  # of 16 bits, which NumPy sorts in linear time
     for key in keys:
         n_bits = int(key.max(initial=0)).bit_length()
         parts += [(key >> shift).astype(np.uint16) for shift in range(0, max(1, n_bits), 16)]
@@ -421,24 +416,6 @@ class RejectionTree(RejectionRule):
         counts = np.ones((1, len(X)), dtype=np.int64)
         growth = Growth(smallest_leaf(self.min_leaf, sample), X.shape[1], self.negative_cost)
         return grow(RankedRows.from_rows(X), masses, counts, growth, rng)
-
-
-def hold_out(sample: OpenSample, share: float, rng: RandomState) -> tuple[OpenSample, OpenSample]:
-    """Divide every class and the new rows into a part to learn from and one held out.
-
-    Either part needs a row of each to price labels, so a row that is alone is in both.
-    """
-    n_labelled = len(sample.codes)
-    out = np.zeros(n_labelled + sample.X_new.shape[0], dtype=bool)
-    rest = ~out
-    for rows in sample.groups:
-        n_out = max(1, min(round(share * len(rows)), len(rows) - 1))
-        out[rng.permutation(rows)[:n_out]] = True
-        rest[rows] = ~out[rows] | (len(rows) == 1)
-    if not sample.has_new:  # a row and its copy stay together
-        out[n_labelled:], rest[n_labelled:] = out[:n_labelled], rest[:n_labelled]
-    kept, held_out = (sample.subset(mask[:n_labelled], mask[n_labelled:]) for mask in (rest, out))
-    return kept, held_out
 
 
 def node_masses(trees: Trees, sample: OpenSample) -> FloatArray:

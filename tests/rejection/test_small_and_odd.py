@@ -15,10 +15,9 @@ from unseen.records import UnseenWarning
 from unseen.rejection.histogram import QuantileCells, RejectionHistogram
 from unseen.rejection.plugin import TwoModels
 from unseen.rejection.risk import reject_rate_threshold
-from unseen.rejection.sample import OpenSample
+from unseen.rejection.sample import OpenSample, hold_out
 from unseen.rejection.shares import given_shares
 from unseen.rejection.stack import Neighbours, RejectionStack
-from unseen.rejection.tree import hold_out
 from unseen.scores.scales import Standardisation
 
 SHARES = np.array([0.35, 0.35])

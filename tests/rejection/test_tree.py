@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from reference.closed_form import excess_by_size
 from unseen.rejection import tree as growth
 from unseen.rejection.risk import open_risk
-from unseen.rejection.sample import OpenSample, cell_costs, cell_labels
+from unseen.rejection.sample import OpenSample, cell_costs, cell_labels, hold_out
 from unseen.rejection.tree import (
     LEAF,
     Growth,
@@ -18,10 +18,9 @@ from unseen.rejection.tree import (
     Trees,
     cell_worth,
     grow,
-    hold_out,
     node_masses,
-    order_within,
     prune,
+    stable_order,
 )
 
 
@@ -152,19 +151,16 @@ def test_thresholds_lie_between_values_even_where_rounding_says_otherwise():
     assert trees.cell(X)[0] != trees.cell(X)[2]
 
 
-def test_sorting_falls_back_where_numbers_are_too_long():
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.int32, np.uint32, np.int64])
+def test_order_is_by_the_last_key_then_by_the_first_then_as_rows_stand(dtype):
     rng = np.random.RandomState(0)
-    node, ranks = np.sort(rng.randint(9, size=500)), rng.randint(2**40, size=500)
-    expected = np.lexsort((ranks, node))
-    assert_array_equal(order_within(node, ranks), expected)
-    assert_array_equal(order_within(node + 2**20, ranks), expected)  # 70 bits
-
-
-def test_places_of_32_bits_are_sorted_as_those_of_64():
-    rng = np.random.RandomState(0)
-    node, ranks = np.sort(rng.randint(64, size=5000)), rng.randint(5000, size=5000)
-    narrow = order_within(node.astype(np.int32), ranks.astype(np.int32))
-    assert_array_equal(narrow, order_within(node, ranks))
+    most = min(int(np.iinfo(dtype).max), 2**40)
+    for large in (9, most):
+        node, ranks = rng.randint(9, size=500), rng.randint(large, size=500).astype(dtype)
+        rows = zip(node.tolist(), ranks.tolist(), range(500), strict=True)
+        expected = [place for *_, place in sorted(rows)]
+        assert_array_equal(stable_order(ranks, node), expected)
+        assert_array_equal(stable_order(ranks, node + 2**20), expected)
 
 
 def test_rounding_of_masses_chooses_no_cut():

@@ -146,18 +146,27 @@ def _best_clause(
     left, others = group[in_group], known[in_known]
     best, most = Clause(0, float(left[:, 0].min()) - 1, above=True), -np.inf
     gap = 0.02 * (np.ptp(left, axis=0) + np.finfo(float).eps)
-    for above in (True, False):
-        edge = left.min(axis=0) if above else left.max(axis=0)
-        levels = np.quantile(left, _LEVELS if above else 1 - _LEVELS, axis=0)
-        outside = np.vstack([edge, levels])
-        # Just outside a quantile, so that the row at the quantile is on the right side.
-        for thresholds in outside - gap if above else outside + gap:
-            kept = [((rows > thresholds) == above).sum(axis=0) for rows in (left, others)]
+    low, high = np.split(np.quantile(left, [*_LEVELS, *(1 - _LEVELS)], axis=0), 2)
+    # Just outside a quantile, so that the row at the quantile is on the right side.
+    outside = [
+        (True, np.vstack([left.min(axis=0), low]) - gap),
+        (False, np.vstack([left.max(axis=0), high]) + gap),
+    ]
+    for above, all_thresholds in outside:
+        for thresholds in all_thresholds:
+            kept = [rows_kept(rows, thresholds, above) for rows in (left, others)]
             gain = _COUNTS * kept[0] / len(group) - kept[1] / len(known)
             column = int(gain.argmax())
             if gain[column] > most:
                 best, most = Clause(column, float(thresholds[column]), above), float(gain[column])
     return best, most
+
+
+def rows_kept(rows: FloatArray, thresholds: FloatArray, above: bool) -> IntArray:
+    """How many rows have each column above its threshold, or not."""
+    # A product counts twice as fast as a sum.
+    n_above = (np.ones(len(rows), np.float32) @ (rows > thresholds)).astype(np.int64)
+    return n_above if above else len(rows) - n_above
 
 
 def group_differences(group: FloatArray, known: FloatArray) -> list[tuple[int, float]]:

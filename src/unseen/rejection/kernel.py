@@ -102,12 +102,13 @@ def try_all(
         products = new.T @ new
         values, values_new = (np.zeros((len(ridges), len(part), n_labels)) for part in folds)
         for out, out_new in held_out(folds):
-            few = new[out_new]  # products of the other rows are what is left without these
+            mine, few = labelled[out], new[out_new]
             rest = labelled[~out], codes[~out], new[~out_new]
+            # Products of the other rows are what is left without these.
             problem = Surrogate.from_features(*rest, sample.shares, products - few.T @ few)
             for place, found in enumerate(loss.minimisers(problem, ridges)):
                 functions = arrays.put(found)
-                values[place, out] = arrays.host(labelled[out] @ functions)
+                values[place, out] = arrays.host(mine @ functions)
                 values_new[place, out_new] = arrays.host(few @ functions)
         for ridge, *of_ridge in zip(ridges, values, values_new, strict=True):
             probabilities, probabilities_new = (label_probabilities(loss, one) for one in of_ridge)

@@ -223,6 +223,24 @@ def held_out(folds: Folds) -> Iterator[tuple[BoolArray, BoolArray]]:
         yield folds[0] == fold, folds[1] == fold
 
 
+def hold_out(sample: OpenSample, share: float, rng: RandomState) -> tuple[OpenSample, OpenSample]:
+    """Divide every class and the new rows into a part to learn from and one held out.
+
+    Either part needs a row of each to price labels, so a row that is alone is in both.
+    """
+    n_labelled = len(sample.codes)
+    out = np.zeros(n_labelled + sample.X_new.shape[0], dtype=bool)
+    rest = ~out
+    for rows in sample.groups:
+        n_out = max(1, min(round(share * len(rows)), len(rows) - 1))
+        out[rng.permutation(rows)[:n_out]] = True
+        rest[rows] = ~out[rows] | (len(rows) == 1)
+    if not sample.has_new:  # a row and its copy stay together
+        out[n_labelled:], rest[n_labelled:] = out[:n_labelled], rest[:n_labelled]
+    kept, held_out = (sample.subset(mask[:n_labelled], mask[n_labelled:]) for mask in (rest, out))
+    return kept, held_out
+
+
 def cross_fit(
     fit_rule: Callable[[OpenSample, RandomState], FittedRule],
     sample: OpenSample,

@@ -1,15 +1,16 @@
 """A classification tree with the label "unseen", and the growth of many trees at once.
 
 Splits maximise :func:`cell_worth`, a strictly convex stand-in for the estimated risk. All nodes of
-a level, of all trees, are split together: one sort for each level and feature tried, O(n d log n) a
-level for n rows and d features. Each leaf gets the label of least cost, and rows that the tree was
-not grown from decide what to prune: by in-sample costs a tree that isolates every new row would be
-the best. ``docs/rejection.md`` derives this.
+a level, of all trees, are split together: one sort for each level and feature tried, O(n d) a level
+for n rows and d features. Each leaf gets the label of least cost, and rows that the tree was not
+grown from decide what to prune: by in-sample costs a tree that isolates every new row would be the
+best. ``docs/rejection.md`` derives this.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
 
@@ -21,7 +22,14 @@ from unseen._team import row_blocks
 from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.rejection.base import RejectionRule
 from unseen.rejection.histogram import CellRule, cell_rule
-from unseen.rejection.sample import OpenSample, cell_costs, cell_labels, cell_masses, smallest_leaf
+from unseen.rejection.sample import (
+    OpenSample,
+    cell_costs,
+    cell_labels,
+    cell_masses,
+    hold_out,
+    smallest_leaf,
+)
 
 LEAF = -1
 GAIN_DIGITS = 10  # of gains in units of a node's mass; beyond is rounding, which must not choose
@@ -125,17 +133,50 @@ class OpenNodes:
     column: IntArray  # of the row's mass: its class, or K for a new row
     mass: FloatArray
     size: IntArray  # rows of each node
+    n_columns: int
+
+    @cached_property
+    def first(self) -> IntArray:
+        """Place of the first row of each node."""
+        return np.cumsum(self.size) - self.size
+
+    @cached_property
+    def node(self) -> IntArray:
+        """Node of each row."""
+        return np.repeat(np.arange(len(self.size)), self.size)
+
+    @cached_property
+    def group(self) -> IntArray:
+        """A number for each node and column, in this order, of each row."""
+        return self.node * self.n_columns + self.column
+
+    @cached_property
+    def rows_of_group(self) -> IntArray:
+        """How many rows each of these groups has, those without rows left out."""
+        counts = np.bincount(self.group)
+        return counts[counts > 0]
+
+    @cached_property
+    def is_known(self) -> FloatArray:
+        """1 for the labelled rows, 0 for the new ones."""
+        return (self.column < self.n_columns - 1).astype(np.float64)
+
+    @cached_property
+    def smaller_half(self) -> IntArray:
+        """Rows of the smaller half, if a node was cut after each of its rows."""
+        n_left = np.arange(1, len(self.row) + 1) - np.repeat(self.first, self.size)
+        return np.minimum(n_left, np.repeat(self.size, self.size) - n_left)
 
     def look_up(self, table: IntArray, feature: IntArray) -> IntArray:
         """What a table (d, n) of all rows holds of these rows, at one feature of each node."""
-        return table.ravel()[np.repeat(feature * table.shape[1], self.size) + self.row]
+        return table.take(np.repeat(feature * table.shape[1], self.size) + self.row)
 
     def only(self, kept: BoolArray) -> OpenNodes:
         """Some of the nodes."""
         if kept.all():
             return self
-        rows = np.repeat(kept, self.size)
-        return OpenNodes(self.row[rows], self.column[rows], self.mass[rows], self.size[kept])
+        rows, size = np.repeat(kept, self.size), self.size[kept]
+        return OpenNodes(self.row[rows], self.column[rows], self.mass[rows], size, self.n_columns)
 
 
 class Splits(NamedTuple):
@@ -175,15 +216,15 @@ def grow(
     Each row has its mass in the column of its class or, new, in the last: (n, K + 1). ``counts``
     (n_trees, n) says how often each tree holds each row.
     """
-    n_trees = len(counts)
+    n_trees, n_columns = len(counts), masses.shape[1]
     tree, row = np.nonzero(counts * masses.any(axis=1))
     mass = masses.max(axis=1)[row] * counts[tree, row]
     size = np.bincount(tree, minlength=n_trees)
-    nodes = OpenNodes(row, masses.argmax(axis=1)[row], mass, size)
+    nodes = OpenNodes(row, masses.argmax(axis=1)[row], mass, size, n_columns)
     levels: list[tuple[IntArray, FloatArray, IntArray]] = []
     end = n_trees  # of the nodes so far
     while len(nodes.size):
-        found = best_splits(rows, nodes, masses.shape[1], growth, rng)
+        found = best_splits(rows, nodes, growth, rng)
         split = found.feature != LEAF
         left = np.where(split, end + 2 * (np.cumsum(split) - 1), LEAF)
         middle = np.zeros(len(split))
@@ -192,30 +233,26 @@ def grow(
         # The two halves of every node that is split, side by side.
         inner, n_halves = nodes.only(split), 2 * int(split.sum())
         ranks = inner.look_up(rows.ranks, found.feature[split])
-        first_half = np.repeat(np.arange(0, n_halves, 2), inner.size)
-        half = first_half + (ranks > np.repeat(found.below[split], inner.size))
-        # NumPy sorts numbers of 16 bits in linear time.
-        order = np.argsort(half.astype(np.min_scalar_type(n_halves)), kind="stable")
-        size = np.bincount(half, minlength=n_halves)
-        nodes = OpenNodes(inner.row[order], inner.column[order], inner.mass[order], size)
+        half = 2 * inner.node + (ranks > np.repeat(found.below[split], inner.size))
+        order, size = stable_order(half), np.bincount(half, minlength=n_halves)
+        nodes = OpenNodes(inner.row[order], inner.column[order], inner.mass[order], size, n_columns)
         end += n_halves
     feature, threshold, left = (np.concatenate(parts) for parts in zip(*levels, strict=True))
     return Trees(feature, threshold, left, n_trees)
 
 
-def best_splits(
-    rows: RankedRows, nodes: OpenNodes, n_columns: int, growth: Growth, rng: RandomState
-) -> Splits:
+def best_splits(rows: RankedRows, nodes: OpenNodes, growth: Growth, rng: RandomState) -> Splits:
     """The best split of each node over candidate features; feature -1 where no split gains."""
     n_nodes, n_features = len(nodes.size), len(rows.ranks)
     found = Splits(np.zeros(n_nodes), *(np.full(n_nodes, LEAF) for _ in range(3)))
     order = rng.random_sample((n_nodes, n_features)).argsort(axis=1)
-    enough, large = nodes.size >= 2 * growth.min_leaf, nodes.size >= max(LARGE, BINS * n_columns)
+    enough = nodes.size >= 2 * growth.min_leaf
+    large = nodes.size >= max(LARGE, BINS * nodes.n_columns)
     for which, cutter in ((enough & ~large, cuts_by_rank), (enough & large, cuts_by_bin)):
         alive, open_nodes = np.flatnonzero(which), nodes.only(which)
         tried = np.zeros(len(alive), dtype=np.int64)
         for place in range(n_features if len(alive) else 0):
-            cut, varied = cutter(rows, open_nodes, order[alive, place], n_columns, growth)
+            cut, varied = cutter(rows, open_nodes, order[alive, place], growth)
             better = cut.gain > found.gain[alive]
             for best, new in zip(found, cut, strict=True):
                 best[alive[better]] = new[better]
@@ -228,38 +265,32 @@ def best_splits(
 
 
 def cuts_by_rank(
-    rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
+    rows: RankedRows, nodes: OpenNodes, feature: IntArray, growth: Growth
 ) -> tuple[Splits, BoolArray]:
     """The best cut along one feature of each node between ranks, and whether the feature varies."""
-    size = nodes.size
-    node = np.repeat(np.arange(len(size)), size)
-    ranks = nodes.look_up(rows.ranks, feature).astype(np.int64)
-    order = order_within(node, ranks)
-    place, column, mass = ranks[order], nodes.column[order], nodes.mass[order]
-    end = np.cumsum(size)
-    start = end - size
-    # In units of the mass of the node, so that rounding is the same in small nodes and large.
-    mass = mass / np.repeat(np.add.reduceat(mass, start), size)
-    gain = gain_in_worth(node, start, column, mass, n_columns, growth.negative_cost)
-    gain = gain.round(GAIN_DIGITS)
-    n_left = np.arange(1, len(node) + 1) - np.repeat(start, size)
-    n_right = np.repeat(size, size) - n_left
-    following = np.append(place[1:], 0)
-    gain[(np.minimum(n_left, n_right) < growth.min_leaf) | (place == following)] = 0.0
-    highest = np.flatnonzero(gain == np.repeat(np.maximum.reduceat(gain, start), size))[::-1]
-    best = np.empty(len(start), dtype=np.int64)
-    best[node[highest]] = highest  # of equal cuts the first is written last, and stays
-    return Splits(gain[best], feature, place[best], following[best]), place[start] < place[end - 1]
+    ranks = nodes.look_up(rows.ranks, feature)
+    order = stable_order(ranks, nodes.node)
+    place = ranks.take(order)
+    following = np.append(place[1:], place[:1])
+    cut = np.flatnonzero((nodes.smaller_half >= growth.min_leaf) & (place != following))
+    gain = np.zeros(len(order))
+    gain[cut] = gain_in_worth(nodes, order, cut, growth.negative_cost).round(GAIN_DIGITS)
+    highest_of_node = np.repeat(np.maximum.reduceat(gain, nodes.first), nodes.size)
+    highest = np.flatnonzero(gain == highest_of_node)[::-1]
+    best = np.empty(len(nodes.size), dtype=np.int64)
+    best[nodes.node[highest]] = highest  # of equal cuts the first is written last, and stays
+    varied = place[nodes.first] < place[nodes.first + nodes.size - 1]
+    return Splits(gain[best], feature, place[best], following[best]), varied
 
 
 def cuts_by_bin(
-    rows: RankedRows, nodes: OpenNodes, feature: IntArray, n_columns: int, growth: Growth
+    rows: RankedRows, nodes: OpenNodes, feature: IntArray, growth: Growth
 ) -> tuple[Splits, BoolArray]:
     """The best cut along one feature of each node between bins, and whether rows are in several."""
-    shape, every = (len(nodes.size), BINS, n_columns), np.arange(len(nodes.size))
-    node = np.repeat(every, nodes.size)
-    cell = (node * BINS + nodes.look_up(rows.bins, feature)) * n_columns + nodes.column
-    count = np.bincount(cell, minlength=np.prod(shape)).reshape(shape).sum(axis=2)
+    shape, every = (len(nodes.size), BINS, nodes.n_columns), np.arange(len(nodes.size))
+    cell = nodes.node * BINS + nodes.look_up(rows.bins, feature)
+    count = np.bincount(cell, minlength=np.prod(shape[:2])).reshape(shape[:2])
+    cell = cell * nodes.n_columns + nodes.column
     left = np.bincount(cell, nodes.mass, np.prod(shape)).reshape(shape).cumsum(axis=1)
     left /= left[:, -1:].sum(axis=2, keepdims=True)  # in units of the mass of the node
     whole = left[:, -1:]
@@ -279,56 +310,50 @@ def cuts_by_bin(
 
 
 def gain_in_worth(
-    node: IntArray,
-    start: IntArray,
-    column: IntArray,
-    mass: FloatArray,
-    n_columns: int,
-    negative_cost: float,
+    nodes: OpenNodes, order: IntArray, cut: IntArray, negative_cost: float
 ) -> FloatArray:
-    """Gain in worth by a cut after each row, the rows of a node standing in order.
+    """Gain in worth by cuts after some places of the rows, which stand in this order in each node.
 
     A row of class k and mass w adds ``w^2 + 2 w a_k`` to the sum of squares on the left, with a_k
     what went before. On the right, ``(A_k - a_k)^2`` is ``A_k^2 - 2 A_k a_k + a_k^2``. So a few
     cumulative sums do for any number of classes.
     """
-    group = node * n_columns + column
-    order = np.argsort(group.astype(np.min_scalar_type(n_columns * len(start))), kind="stable")
+    mass, group = nodes.mass.take(order), nodes.group.take(order)
+    # In units of the mass of the node, so that rounding is the same in small nodes and large.
+    mass /= np.repeat(np.add.reduceat(mass, nodes.first), nodes.size)
     # Mass of the earlier rows of the same group.
-    before_row, in_order = np.cumsum(mass[order]) - mass[order], group[order]
-    first = np.append(True, in_order[1:] != in_order[:-1])
-    earlier = np.empty_like(before_row)
-    earlier[order] = before_row - before_row[first][np.cumsum(first) - 1]
-    known = np.where(column < n_columns - 1, mass, 0.0)
-    whole = np.bincount(group, mass, n_columns * len(start))[group]
-    steps = [known * (mass + 2 * earlier), known * whole, known, mass - known]
-    sums = np.cumsum(np.stack(steps), axis=1)
-    before = np.where(start > 0, sums[:, start - 1], 0.0)
-    total = np.append(sums[:, start[1:] - 1], sums[:, -1:], axis=1) - before
-    sizes = np.diff(start, append=len(node))
-    sums -= np.repeat(before, sizes, axis=1)
-    squares, cross, left_known, left_new = sums
-    totals, _, known_total, new_total = np.repeat(total, sizes, axis=1)
+    by_group, in_group = stable_order(group), nodes.rows_of_group
+    before, earlier = mass.take(by_group), np.empty_like(mass)
+    before = np.cumsum(before) - before
+    earlier[by_group] = before - np.repeat(before[np.cumsum(in_group) - in_group], in_group)
+    known = mass * nodes.is_known.take(order)
+    whole, of_node = np.bincount(group, mass).take(group), nodes.node.take(cut)
+
+    def sums(steps: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Sums on the left and the right of each cut, and of the whole of each node."""
+        running = np.cumsum(steps)
+        until = running[nodes.first + nodes.size - 1]
+        before = np.append(0.0, until[:-1])
+        left, all_rows = running.take(cut) - before.take(of_node), until - before
+        return left, all_rows.take(of_node) - left, all_rows
+
+    squares, _, all_squares = sums(known * (mass + 2 * earlier))
+    cross, _, _ = sums(known * whole)
+    left_known, right_known, all_known = sums(known)
+    left_new, right_new, all_new = sums(mass - known)
     gain = cell_worth(squares, left_known, left_new, negative_cost)
-    right = totals - 2 * cross + squares
-    gain += cell_worth(right, known_total - left_known, new_total - left_new, negative_cost)
-    gain -= cell_worth(total[0], total[2], total[3], negative_cost)[node]
-    return gain
+    right = all_squares.take(of_node) - 2 * cross + squares
+    gain += cell_worth(right, right_known, right_new, negative_cost)
+    return gain - cell_worth(all_squares, all_known, all_new, negative_cost).take(of_node)
 
 
-def order_within(node: IntArray, ranks: IntArray) -> IntArray:
-    """Order of rows by node, then by rank, then as they stand.
-
-    One number holds all three, and sorts several times as fast as indices; 63 bits may be too few.
-    """
-    bits_rank, bits_place = int(ranks.max()).bit_length(), len(node).bit_length()
-    if int(node.max()).bit_length() + bits_rank + bits_place > 63:
-        return np.lexsort((ranks, node))
-    # Places are numbers of 32 bits in a browser, where the node would be shifted out of them.
-    high, middle = node.astype(np.int64), ranks.astype(np.int64)
-    keys = (high << (bits_rank + bits_place)) | (middle << bits_place) | np.arange(len(node))
-    keys.sort()
-    return keys & ((1 << bits_place) - 1)
+def stable_order(*keys: IntArray) -> IntArray:
+    """Order by the last key, then by those before it, then as they stand."""
+    parts = []  # of 16 bits, which NumPy sorts in linear time
+    for key in keys:
+        n_bits = int(key.max(initial=0)).bit_length()
+        parts += [(key >> shift).astype(np.uint16) for shift in range(0, max(1, n_bits), 16)]
+    return np.lexsort(parts)
 
 
 @dataclass(eq=False, repr=False)
@@ -391,24 +416,6 @@ class RejectionTree(RejectionRule):
         counts = np.ones((1, len(X)), dtype=np.int64)
         growth = Growth(smallest_leaf(self.min_leaf, sample), X.shape[1], self.negative_cost)
         return grow(RankedRows.from_rows(X), masses, counts, growth, rng)
-
-
-def hold_out(sample: OpenSample, share: float, rng: RandomState) -> tuple[OpenSample, OpenSample]:
-    """Divide every class and the new rows into a part to learn from and one held out.
-
-    Either part needs a row of each to price labels, so a row that is alone is in both.
-    """
-    n_labelled = len(sample.codes)
-    out = np.zeros(n_labelled + sample.X_new.shape[0], dtype=bool)
-    rest = ~out
-    for rows in sample.groups:
-        n_out = max(1, min(round(share * len(rows)), len(rows) - 1))
-        out[rng.permutation(rows)[:n_out]] = True
-        rest[rows] = ~out[rows] | (len(rows) == 1)
-    if not sample.has_new:  # a row and its copy stay together
-        out[n_labelled:], rest[n_labelled:] = out[:n_labelled], rest[:n_labelled]
-    kept, held_out = (sample.subset(mask[:n_labelled], mask[n_labelled:]) for mask in (rest, out))
-    return kept, held_out
 
 
 def node_masses(trees: Trees, sample: OpenSample) -> FloatArray:

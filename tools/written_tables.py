@@ -190,6 +190,27 @@ def moved_part() -> Iterator[str]:
             yield line(drift, f"{float(share):.0%}", f"{len(here)} {kind}", *pairs)
 
 
+def one_class() -> Iterator[str]:
+    """One class among several moves, without and with the hypothesis that it moved alone."""
+    every = [row for row in table("one_class") if int(row["known"]) > 1]
+    yield from head("new rows", "unseen", "problems", "l1", "still", "holds", "sure and wrong")
+    for kind, share in dict.fromkeys((row["kind"], row["share"]) for row in every):
+        here = [row for row in every if (row["kind"], row["share"]) == (kind, share)]
+        both = []
+        for by in ("_without", ""):
+            held = mean(
+                float(row[f"low{by}"]) - 1e-3
+                <= float(row["true_unseen"])
+                <= float(row[f"high{by}"]) + 1e-3
+                for row in here
+            )
+            wrong = sum(int(row[f"sure_and_wrong{by}"]) for row in here)
+            error = f"{mean(numbers(here, f'l1{by}')):.2f}"
+            both.append((error, count(here, f"verdict{by}", "still"), f"{held:.2f}", wrong))
+        pairs = (f"{without} / {heard}" for without, heard in zip(*both, strict=True))
+        yield line(kind, f"{float(share):.0%}", len(here), *pairs)
+
+
 def is_surely_wrong(row: dict[str, str], by: str) -> bool:
     """Whether an interval above 0 misses the truth though nothing seems to have moved."""
     low, high, truth = float(row[f"low{by}"]), float(row[f"high{by}"]), float(row["true_unseen"])
@@ -375,6 +396,7 @@ ON_PAGE: dict[str, tuple[Callable[[], Iterator[str]], ...]] = {
         stray,
         unlike,
         moved_part,
+        one_class,
         laid_labels,
         said_moved,
     ),

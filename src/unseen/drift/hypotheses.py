@@ -22,7 +22,7 @@ from unseen._types import BoolArray, FloatArray, IntArray
 from unseen.drift.moved import SHARES, MovedReading, TwoHypotheses, with_nothing
 from unseen.drift.tolerance import Tolerance, certified_tolerance
 from unseen.drift.verdict import HARDLY_ANY, MOST_COLUMNS, Drift, Verdict
-from unseen.mixture.placement import for_intervals
+from unseen.mixture.placement import PlacementPosterior, for_intervals
 from unseen.roc.pooled import log_sums, trapezoid
 from unseen.scores.base import some_rows
 from unseen.scores.moves import Moves
@@ -160,20 +160,12 @@ def weigh_three(
     usual = PROBABILITY_MOVED_ONE if len(fit.closed) == 1 else PROBABILITY_MOVED
     prior = usual if prior_moved is None else prior_moved
     whole = logit(prior) + reading.signs.log_odds
-    part, part_law = _part_moved(fit, reading)
-    wrongly = _may_be_read_wrongly(fit, reading)
-    # Columns that are read wrongly give nearly all rows to one class, which has not moved alone.
-    of_class, one = 0.0, None if wrongly else reading.one_class
-    if one is not None:
-        alone = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _ONE_CLASS)
-        of_class = float(expit(alone - part))
-        part_law = (1 - of_class) * part_law + of_class * _law_of_others(fit, reading, one.share)
-        part = min(float(np.logaddexp(part, alone)), _STRAY)
+    part, part_law, of_class = _part_or_class(fit, reading)
     given = logit(prior) - logit(usual)
     part += given
     odds = float(np.logaddexp(whole, part))
     least = float(logit(_LEAST_IF_READ_WRONGLY) + given)
-    read_wrongly = odds < least and wrongly
+    read_wrongly = odds < least and _may_be_read_wrongly(fit, reading)
     if read_wrongly:
         # Nothing is known of u then, as where classes moved too far to tell.
         odds, reading = least, replace(reading, far=1.0)
@@ -185,13 +177,7 @@ def weigh_three(
         (for_intervals(posterior), missed.probability, _BLIND),
     ):
         moved = (1 - inner) * _moved_law(reading, blind) + inner * part_law
-        prior_closed = law.prior_closed
-        if prior_closed in (0.0, 1.0):
-            probability = np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
-        else:
-            base = law.log_bayes_factor - logit(prior_closed)
-            weights = np.array([0.0, base, base + odds])
-            probability = np.exp(weights - log_sums(weights))
+        probability = _probabilities(law, odds)
         fine = (probability[2] * moved / np.bincount(_CELL))[_CELL]
         points = np.concatenate([missed.share, 1 - law.share, _FINE])
         masses = [probability[0] * found, probability[1] * law.probability, fine]
@@ -205,14 +191,40 @@ def weigh_three(
         *laws[1][1:],
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
         read_wrongly,
-        one.code if one is not None and of_class > _MAINLY else None,
+        reading.one_class.code if reading.one_class and of_class > _MAINLY else None,
     )
+
+
+def _probabilities(law: PlacementPosterior, odds: float) -> FloatArray:
+    """Probabilities of closed, open and moved, by the log-odds of moved against open."""
+    prior_closed = law.prior_closed
+    if prior_closed in (0.0, 1.0):
+        return np.array([prior_closed, *((1 - prior_closed) * expit([-odds, odds]))])
+    base = law.log_bayes_factor - logit(prior_closed)
+    weights = np.array([0.0, base, base + odds])
+    return np.asarray(np.exp(weights - log_sums(weights)))
 
 
 def _may_be_read_wrongly(fit: TwoHypotheses, reading: MovedReading) -> bool:
     """Whether nearly all rows look unseen, or most lie outside the labelled ones in a column."""
     looks = 1 - float(fit.posterior.open_quantile(0.5))
     return len(fit.closed) > 1 and (looks > _NEARLY_ALL or reading.outside > _MOST_OUTSIDE)
+
+
+def _part_or_class(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray, float]:
+    """Log-odds of "a part of the rows moved, or one class" against open; the law of u.
+
+    Last is the probability that it was one class, if it was either.
+    """
+    part, law = _part_moved(fit, reading)
+    one = reading.one_class
+    # Columns that are read wrongly give nearly all rows to one class, which has not moved alone.
+    if one is None or _may_be_read_wrongly(fit, reading):
+        return part, law, 0.0
+    alone = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _ONE_CLASS)
+    of_class = float(expit(alone - part))
+    law = (1 - of_class) * law + of_class * _law_of_others(fit, reading, one.share)
+    return min(float(np.logaddexp(part, alone)), _STRAY), law, of_class
 
 
 def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:

@@ -7,6 +7,7 @@ docs/drift.md, "The third hypothesis", numbers them, and says where the constant
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -194,30 +195,15 @@ def mean_departure(
     pair = dense_pair(X, X_new)
     if pair is None:
         return None
-    old, new = pair
-    some = old[some_rows(np.arange(len(old)), _MOST_ROWS)]
+    some = pair[0][some_rows(np.arange(len(pair[0])), _MOST_ROWS)]
     low, high = np.quantile(some, [_OUTER, 1 - _OUTER], axis=0)
     limits = low - _WIDER * (high - low), high + _WIDER * (high - low)
     some = np.clip(some, *limits)
     spread = Standardisation.of(some, np.ones(len(some))).scale
-    means, moved, part, codes = [], [], [], []
-    for code in np.flatnonzero(np.bincount(looks_like)):
-        own, own_new = (np.flatnonzero(like == code) for like in (looks_like, looks_like_new))
-        here, there = (
-            np.clip(rows[some_rows(places, _MOST_ROWS)], *limits) / spread
-            for rows, places in ((old, own), (new, own_new))
-        )
-        if len(here) < _FEWEST_ROWS:
-            continue
-        codes.append(code)
-        means.append(here.mean(axis=0))
-        moved.append(np.zeros_like(spread))
-        part.append(len(own_new) if len(there) >= _FEWEST_ROWS else 0)
-        if part[-1]:
-            noise = here.var(axis=0) / len(here) + there.var(axis=0) / len(there)
-            moved[-1] = np.square(there.mean(axis=0) - means[-1]) - noise
-    if not any(part):
+    found = [*_moves_of_classes(pair, (looks_like, looks_like_new), limits, spread)]
+    if not any(n_new for *_, n_new in found):
         return None
+    codes, means, moved, part = map(np.array, zip(*found, strict=True))
     if len(means) == 1:
         between = evenly = (some.var(axis=0) > 0).astype(float)
     else:
@@ -230,10 +216,32 @@ def mean_departure(
     unit = max(float(told @ between), 1e-300)
     away = max(float(told @ np.average(moved, axis=0, weights=part)), 0.0)
     apart = float(told_evenly @ evenly) / max(float(told_evenly.sum()), 1e-300)
-    by_class = np.full(int(max(codes)) + 1, np.nan)
-    by_class[codes] = np.sqrt((np.array(moved) @ told).clip(min=0.0) / unit)
-    by_class[np.array(codes)[np.array(part) == 0]] = np.nan
+    by_class = np.full(codes.max() + 1, np.nan)
+    by_class[codes] = np.where(part > 0, np.sqrt((moved @ told).clip(min=0.0) / unit), np.nan)
     return Departure(float(np.sqrt(away / unit)), float(np.sqrt(apart)), by_class)
+
+
+def _moves_of_classes(
+    pair: tuple[FloatArray, FloatArray],
+    looks_like: tuple[IntArray, IntArray],
+    limits: tuple[FloatArray, FloatArray],
+    spread: FloatArray,
+) -> Iterator[tuple[int, FloatArray, FloatArray, int]]:
+    """Code, mean and squares of the move of each class, and its new rows; 0 where they are few."""
+    for code in np.flatnonzero(np.bincount(looks_like[0])).tolist():
+        own = [np.flatnonzero(like == code) for like in looks_like]
+        here, there = (
+            np.clip(rows[some_rows(places, _MOST_ROWS)], *limits) / spread
+            for rows, places in zip(pair, own, strict=True)
+        )
+        if len(here) < _FEWEST_ROWS:
+            continue
+        mean = here.mean(axis=0)
+        if len(there) < _FEWEST_ROWS:
+            yield code, mean, np.zeros_like(spread), 0
+            continue
+        noise = here.var(axis=0) / len(here) + there.var(axis=0) / len(there)
+        yield code, mean, np.square(there.mean(axis=0) - mean) - noise, len(own[1])
 
 
 # 6 and 7. Laid, and beyond: rows laid onto labelled ones, and how far they stand off before

@@ -1,0 +1,68 @@
+"""One class among several may have moved alone."""
+
+import json
+
+import numpy as np
+import pytest
+
+import unseen
+from unseen.scores.signs import Departure, OneClass
+
+CENTRES = 1.6 * np.random.default_rng(4).normal(size=(5, 6))
+
+
+def rows_of(counts: list[int], seed: int) -> tuple[np.ndarray, np.ndarray]:
+    codes = np.repeat(np.arange(len(counts)), counts)
+    rows = CENTRES[codes] + np.random.default_rng(seed).normal(size=(len(codes), 6))
+    return rows, codes
+
+
+X, y = rows_of([100] * 4, 0)
+LABELS = np.array(["a", "b", "c", "d"])[y]
+
+
+def asked(X_new: np.ndarray) -> unseen.Estimate:
+    return unseen.estimate(X, LABELS, X_new, confidence=0.95, random_state=0)
+
+
+@pytest.mark.parametrize("moved", [0, 2])
+def test_a_class_that_moved_is_no_sure_new_class(moved) -> None:
+    X_new, codes = rows_of([80] * 4, 1)
+    X_new[codes == moved] += 0.9 * np.array([1, -1, 1, 1, -1, -1])
+    found = asked(X_new)
+    assert found.drift.verdict == "unclear"
+    assert found.drift.moved_class == "abcd"[moved]
+    assert found.intervals[-1, 0] == 0
+    assert "class_moved" in {notice.code for notice in found.notices}
+    assert f"class {'abcd'[moved]} alone has moved" in found.sentence()
+    assert json.loads(json.dumps(found.to_dict()))["drift"]["moved_class"] == "abcd"[moved]
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.6])
+def test_a_new_class_beside_known_ones_is_new(share) -> None:
+    n_new = round(320 * share / (1 - share))
+    found = asked(rows_of([80] * 4 + [n_new], 1)[0])
+    assert (found.drift.verdict, found.drift.moved_class) == ("still", None)
+    assert abs(found.unseen - share) < 0.05
+
+
+def test_a_new_class_in_the_place_of_a_known_one_is_taken_for_new() -> None:
+    """Both look the same: the share is that of a new class, and the interval begins at 0."""
+    found = asked(rows_of([80, 80, 80, 0, 80], 1)[0])
+    assert abs(found.unseen - 0.25) < 0.05
+    assert (found.drift.verdict, found.drift.moved_class) == ("unclear", "d")
+    assert found.intervals[-1, 0] == 0 < 0.25 < found.intervals[-1, 1]
+
+
+def test_each_sign_speaks_for_a_class_that_moved() -> None:
+    near, far = (Departure(distance, 0.8) for distance in (0.3, 1.2))
+    one = OneClass(0, share=0.2, of_own=0.9, deserted=3.0, others=0.02, departure=near)
+    for less in (
+        {"deserted": -3.0},
+        {"others": 0.3},
+        {"departure": far},
+    ):
+        assert OneClass(**{**vars(one), **less}).log_odds < one.log_odds - 1
+    assert OneClass(**{**vars(one), "departure": None}).log_odds == pytest.approx(
+        -2.4 + 0.35 * 3 - 1.9 * np.log(0.12)
+    )

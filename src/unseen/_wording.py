@@ -90,7 +90,7 @@ def unseen_sentence(
 
     >>> unseen_sentence(0.0, (0.0, 0.07), 0.04, 0.13)  # doctest: +NORMALIZE_WHITESPACE
     'No sign of new classes: at most 7%; a class as different as yours are from each other would
-    have been found from 13% on.'
+    have been found 4 times in 5 from 13% on, and less often below.'
     >>> unseen_sentence(0.0, (0.0, 0.42), 0.3)
     'Cannot tell: between 0% and 42% of the new rows are of new classes.'
     """
@@ -149,8 +149,8 @@ def _no_unseen_sentence(
     found = ""
     if limit is not None:
         found = (
-            "; a class as different as yours are from each other would have been found from "
-            f"{short_share(limit)} on"
+            "; a class as different as yours are from each other would have been found 4 times in "
+            f"5 from {short_share(limit)} on{', and less often below' * (limit > most)}"
         )
     return f"No sign of new classes{at_most}{found}."
 

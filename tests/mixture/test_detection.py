@@ -99,7 +99,7 @@ def test_an_estimate_knows_its_limit() -> None:
     assert 0.01 < found.detection_limit < 0.2
     assert found.to_dict()["detection_limit"] == found.detection_limit
     assert found.sentence().startswith("No sign of new classes: at most ")
-    assert "would have been found from" in found.sentence()
+    assert "would have been found 4 times in 5 from" in found.sentence()
     assert found.intervals[-1, 1] > 0.01  # counting noise alone would be half of that
 
 

@@ -241,10 +241,10 @@ def show_labels(found: Classification) -> None:
     low, high = found.unseen_interval
     cut = found.novelty_cut
     called = f"rows with a novelty of {cut:.2f} or more" if cut <= 1 else "no row"
-    screen.print(
-        f"Estimated unseen share: {found.unseen:.1%} ({low:.1%} to {high:.1%}). "
-        f"Called unseen: {called}."
-    )
+    share = f"{found.unseen:.1%} ({low:.1%} to {high:.1%})"
+    if drift is not None and drift.far:
+        share = words.CANNOT_TELL
+    screen.print(f"Estimated unseen share: {share}. Called unseen: {called}.")
     if len(found.rows) > 2:
         screen.print(
             "A rule starts from even odds that anything is unseen. `unseen estimate` starts from "
@@ -321,10 +321,11 @@ def show_comparison(found: MethodComparison) -> None:
     heads = ["method", "sees unseen", "unseen", *found.estimates.classes]
     styles = dict.fromkeys(range(n_open), "bold")
     print_table(screen, heads, rows, styles=styles, line_below=n_open - 1)
-    screen.print(
-        "Methods below the line count unseen rows as known ones: compare these methods with "
-        "each other, not with those above."
-    )
+    if n_open < len(ordered):
+        screen.print(
+            "Methods below the line count unseen rows as known ones: compare these methods with "
+            "each other, not with those above."
+        )
     print_notices(found.notices, screen)
 
 

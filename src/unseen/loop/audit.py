@@ -103,8 +103,12 @@ class Audit(Frozen):
             answer = f"{labelled} labelled, none of a new class: at most {high} of the new rows are"
         if self.compared is None:
             return f"{answer}."
-        said = words.short_share(self.compared.unseen)
-        return f"{answer}; the estimate said {said}. {_ADVICE[self.verdict]}"
+        if self.compared.has_moved_far:
+            return f"{answer}; the estimate could not tell."
+        said, advice = words.short_share(self.compared.unseen), _ADVICE[self.verdict]
+        if self.verdict == "agrees" and not lower <= self.compared.unseen <= upper:
+            advice = "Their intervals overlap; the labels' share is the one to use."
+        return f"{answer}; the estimate said {said}. {advice}"
 
     def worth_of_more(self) -> str:
         """The width that further labels would bring, in one sentence."""

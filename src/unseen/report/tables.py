@@ -140,10 +140,11 @@ def history_table(timeline: Timeline) -> Table:
 def tolerance_table(study: Study) -> Table | None:
     """The share that must be new if known rows of a kind became at most so much more common.
 
-    None where nothing is certain even if nothing changed, or known classes were not asked about.
+    None where nothing is certain even if nothing changed, where classes moved too far to tell, and
+    where known classes were not asked about.
     """
     drift = study.estimate.drift
-    if drift is None or drift.must(1.0) < words.NO_SHARE:
+    if drift is None or drift.far or drift.must(1.0) < words.NO_SHARE:
         return None
     rows = [
         Row((f"{factor:g} times", f"at least {words.share(drift.must(factor))}"))

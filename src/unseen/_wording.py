@@ -24,8 +24,7 @@ _SIGN, _MUCH = 0.2, 0.25
 _NEVER_SEEN = "come from classes that training never saw"
 _UNLIKE = "look unlike training"
 _WHY_UNLIKE = (
-    " They are of new classes, or columns have changed: in some columns most new rows lie outside "
-    "the range of training."
+    " They are of new classes, or columns have changed: some hold values that training lacks."
 )
 _MOST_LISTED = 5
 # Marks of direction and their ends; a name with letters of both directions needs none of them.
@@ -86,7 +85,8 @@ def unseen_sentence(
 
     ``ends`` is the interval of the unseen share, ``probability`` that anything is unseen, ``limit``
     the share that would have been found. In a column that ``is_out_of_range`` most new rows have
-    values that training lacks: a changed unit does that, and the answer does not name new classes.
+    values that training lacks, or many a new category: a changed unit or spelling does that, and
+    the answer does not name new classes.
 
     >>> unseen_sentence(0.0, (0.0, 0.07), 0.04, 0.13)  # doctest: +NORMALIZE_WHITESPACE
     'No sign of new classes: at most 7%; a class as different as yours are from each other would

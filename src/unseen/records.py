@@ -324,8 +324,12 @@ class Estimate(Tabled):
 
     @property
     def may_be_moved(self) -> bool:
-        """Whether unseen rows may be known ones that moved: by the verdict, or out of range."""
-        out = any(notice.code == "column_out_of_range" for notice in self.notices)
+        """Whether unseen rows may be known ones that moved: by the verdict, or by their values.
+
+        In some column most new rows lie out of range, or many have a category that training lacks.
+        """
+        severe = {notice.code for notice in self.notices if notice.severity == "warning"}
+        out = not severe.isdisjoint({"column_out_of_range", "new_category"})
         return self.is_in_doubt or (out and self.unseen >= NO_SHARE)
 
     def sentence(self) -> str:

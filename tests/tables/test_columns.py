@@ -517,3 +517,12 @@ def test_the_index_of_pandas_is_no_feature():
     columns = Columns(label="y").fit(table)
     assert list(columns.feature_names_in_) == ["a"]
     assert "index of a pandas table" in columns.dropped_["__index_level_0__"]
+
+
+@pytest.mark.parametrize("spelt", ["blue-green", "Blue Green", "BLUE_GREEN"])
+def test_a_category_in_another_spelling_is_named_beside_the_usual_one(spelt) -> None:
+    train = pa.table({"colour": ["red", "blue green"] * 20, "x": np.arange(40.0)})
+    new = pa.table({"colour": ["red", spelt] * 5, "x": np.arange(10.0)})
+    columns = Columns().fit(train, np.repeat(["a", "b"], 20))
+    (told,) = [one for one in columns.transform_new(new)[1] if one.code == "new_category"]
+    assert f"{spelt!r} (which TRAIN spells 'blue green')" in told.text

@@ -300,13 +300,21 @@ class CategoryEncoding(Encoding):
         never_seen = ~pc.is_in(text, value_set=known).to_numpy() & ~self.gaps(text)
         if not never_seen.any():
             return gaps
-        example = shown(repr(text[int(never_seen.argmax())].as_py()))
-        share = float(never_seen.mean())
+        value = text[int(never_seen.argmax())].as_py()
+        alike = {_plain_spelling(one): one for one in (*self.rare, *self.categories)}
+        other = alike.get(_plain_spelling(value))
+        spelt = "" if other is None else f" (which TRAIN spells {shown(repr(other))})"
+        share, example = float(never_seen.mean()), f"{shown(repr(value))}{spelt}"
         return (*gaps, Departure("new_category", self.name, share, example))
 
     def gaps(self, text: Array) -> BoolArray:
         """Where values are missing."""
         return np.asarray(text.is_null().to_numpy())
+
+
+def _plain_spelling(category: str) -> str:
+    """Letters and digits alone, all small: what is left where a spelling has changed."""
+    return "".join(filter(str.isalnum, category)).casefold()
 
 
 def learn_categories(

@@ -178,6 +178,7 @@ def test_draws_follow_the_law() -> None:
         wide_points=np.array([0.0, 0.4, 0.6, 0.0, 0.8]),
         wide=np.array([0.5, 0.1, 0.2, 0.1, 0.1]),
         part=np.array([0, 1, 1, 2, 2]),
+        probability_moved=0.2,
     )
     u, part = law.draws(20_000, np.random.default_rng(0))
     assert_allclose(np.bincount(part) / 20_000, law.probability, atol=0.015)

@@ -89,13 +89,14 @@ _ERRORS, _LEAST_SHIFT = 4.0, 0.02
 class ThreeHypotheses(Frozen):
     """Probabilities, shares and the law of the unseen share u under closed, open and moved."""
 
-    probability: FloatArray  # (3,), of closed, open and moved
+    probability: FloatArray  # (3,), of closed, open and moved, as the shares take them
     mixtures: FloatArray  # (3, K), shares among the known classes under each
     points: FloatArray  # (L,), of u, and their masses: the law for the point estimate
     weight: FloatArray
     wide_points: FloatArray  # (L,), for intervals, where open and moved know less
     wide: FloatArray
     part: IntArray  # (L,), 0, 1 or 2: the hypothesis that a point belongs to
+    probability_moved: float  # of known classes, all of them, in part, or one alone
     read_wrongly: bool = False  # whether moved means that columns may be: no share is known then
     moved_class: int | None = None  # the class that moved alone, if moved means one class
 
@@ -103,11 +104,6 @@ class ThreeHypotheses(Frozen):
     def probability_unseen(self) -> float:
         """Probability that anything is unseen."""
         return float(min(self.weight[self.points > 0].sum(), 1.0))
-
-    @property
-    def probability_moved(self) -> float:
-        """Probability that known classes have moved."""
-        return float(self.probability[2])
 
     @property
     def shares(self) -> FloatArray:
@@ -160,36 +156,38 @@ def weigh_three(
     usual = PROBABILITY_MOVED_ONE if len(fit.closed) == 1 else PROBABILITY_MOVED
     prior = usual if prior_moved is None else prior_moved
     whole = logit(prior) + reading.signs.log_odds
-    part, part_law, of_class = _part_or_class(fit, reading)
+    part, part_law = _part_moved(fit, reading)
     given = logit(prior) - logit(usual)
     part += given
+    alone, alone_law = _one_class_moved(fit, reading)
+    alone += given
     odds = float(np.logaddexp(whole, part))
     least = float(logit(_LEAST_IF_READ_WRONGLY) + given)
     read_wrongly = odds < least and _may_be_read_wrongly(fit, reading)
     if read_wrongly:
         # Nothing is known of u then, as where classes moved too far to tell.
         odds, reading = least, replace(reading, far=1.0)
-    inner = np.exp(part - odds)
-    of_class *= inner
+    inner, of_class = np.exp(part - odds), float(expit(alone - odds))
     missed, laws = posterior.missed, []
-    for law, found, blind in (
-        (posterior, np.where(missed.share == 0, 1.0, 0.0), 0.0),
-        (for_intervals(posterior), missed.probability, _BLIND),
+    # One class that moved alone is for intervals: shares take its rows for new.
+    for law, found, blind, one in (
+        (posterior, np.where(missed.share == 0, 1.0, 0.0), 0.0, -np.inf),
+        (for_intervals(posterior), missed.probability, _BLIND, alone),
     ):
         moved = (1 - inner) * _moved_law(reading, blind) + inner * part_law
-        probability = _probabilities(law, odds)
+        moved += expit(one - odds) * (alone_law - moved)
+        probability = _probabilities(law, float(np.logaddexp(odds, one)))
         fine = (probability[2] * moved / np.bincount(_CELL))[_CELL]
         points = np.concatenate([missed.share, 1 - law.share, _FINE])
         masses = [probability[0] * found, probability[1] * law.probability, fine]
         laws.append((probability, points, np.concatenate(masses)))
-    # Rows of a class that moved alone still look like the class.
-    known_mixture = (1 - of_class) * reading.known_mixture + of_class * fit.closed
     return ThreeHypotheses(
         laws[0][0],
-        np.array([fit.closed, fit.known_mixture, known_mixture]),
+        np.array([fit.closed, fit.known_mixture, reading.known_mixture]),
         *laws[0][1:],
         *laws[1][1:],
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
+        float(_probabilities(posterior, float(np.logaddexp(odds, alone)))[2]),
         read_wrongly,
         reading.one_class.code if reading.one_class and of_class > _MAINLY else None,
     )
@@ -211,20 +209,14 @@ def _may_be_read_wrongly(fit: TwoHypotheses, reading: MovedReading) -> bool:
     return len(fit.closed) > 1 and (looks > _NEARLY_ALL or reading.outside > _MOST_OUTSIDE)
 
 
-def _part_or_class(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray, float]:
-    """Log-odds of "a part of the rows moved, or one class" against open; the law of u.
-
-    Last is the probability that it was one class, if it was either.
-    """
-    part, law = _part_moved(fit, reading)
+def _one_class_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:
+    """Log-odds of "one class moved alone" against open, and the law of u."""
     one = reading.one_class
     # Columns that are read wrongly give nearly all rows to one class, which has not moved alone.
     if one is None or _may_be_read_wrongly(fit, reading):
-        return part, law, 0.0
-    alone = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _ONE_CLASS)
-    of_class = float(expit(alone - part))
-    law = (1 - of_class) * law + of_class * _law_of_others(fit, reading, one.share)
-    return min(float(np.logaddexp(part, alone)), _STRAY), law, of_class
+        return -np.inf, reading.by_distances
+    odds = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _ONE_CLASS)
+    return odds, _law_of_others(fit, reading, one.share)
 
 
 def _part_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, FloatArray]:

@@ -1,8 +1,9 @@
 """Seven signs that tell known classes that moved from classes that are new.
 
-Sign by sign: what is measured, its law, and the log-odds of moved against open. The first, whether
-the right end of the ROC bends, is in :mod:`unseen.drift.moved`, which puts all of them together.
-docs/drift.md, "The third hypothesis", numbers them, and says where the constants come from.
+Sign by sign: what is measured, its law, and the log-odds of moved against open; last, the signs of
+one class that moved alone. The first, whether the right end of the ROC bends, is in
+:mod:`unseen.drift.moved`, which puts all of them together. docs/drift.md, "The third hypothesis",
+numbers them, and says where the constants come from.
 """
 
 from __future__ import annotations

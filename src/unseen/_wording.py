@@ -148,9 +148,10 @@ def _no_unseen_sentence(
     at_most = f": at most {upper}" if most >= NO_SHARE else ""
     found = ""
     if limit is not None:
+        below = ", and less often below" if limit > most else ""
         found = (
             "; a class as different as yours are from each other would have been found 4 times in "
-            f"5 from {short_share(limit)} on{', and less often below' * (limit > most)}"
+            f"5 from {short_share(limit)} on{below}"
         )
     return f"No sign of new classes{at_most}{found}."
 

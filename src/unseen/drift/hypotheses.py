@@ -51,7 +51,6 @@ PROBABILITY_ONE_CLASS, _ONE_CLASS = 0.1, -1.0
 # moved has at least this probability against open: a column that is read wrongly looks like a class
 # in all other signs, and nearly all rows being new is the rarer world.
 _NEARLY_ALL, _MOST_OUTSIDE, _LEAST_IF_READ_WRONGLY = 0.85, 0.6, 0.3
-_MAINLY = 0.5  # probability from which on moved means that one class did
 # So large a part of what open calls new is worth an explanation of its own.
 _MUCH = 0.4
 # Rows that are left look new at most so often as all rows, or those explained matter to nobody.
@@ -98,7 +97,7 @@ class ThreeHypotheses(Frozen):
     part: IntArray  # (L,), 0, 1 or 2: the hypothesis that a point belongs to
     probability_moved: float  # of known classes, all of them, in part, or one alone
     read_wrongly: bool = False  # whether moved means that columns may be: no share is known then
-    moved_class: int | None = None  # the class that moved alone, if moved means one class
+    moved_class: int | None = None  # the class that moved alone, if there is no other doubt
 
     @property
     def probability_unseen(self) -> float:
@@ -167,7 +166,7 @@ def weigh_three(
     if read_wrongly:
         # Nothing is known of u then, as where classes moved too far to tell.
         odds, reading = least, replace(reading, far=1.0)
-    inner, of_class = np.exp(part - odds), float(expit(alone - odds))
+    inner = np.exp(part - odds)
     missed, laws = posterior.missed, []
     # One class that moved alone is for intervals: shares take its rows for new.
     for law, found, blind, one in (
@@ -189,7 +188,7 @@ def weigh_three(
         np.repeat([0, 1, 2], [len(missed.share), len(posterior.share), len(_FINE)]),
         float(_probabilities(posterior, float(np.logaddexp(odds, alone)))[2]),
         read_wrongly,
-        reading.one_class.code if reading.one_class and of_class > _MAINLY else None,
+        reading.one_class.code if reading.one_class and laws[0][0][2] <= _UNCLEAR else None,
     )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.drift import Drift, LaidBack, Without, few_columns
+from unseen.drift.verdict import Verdict
 from unseen.proportions.base import ProportionEstimator, answer
 from unseen.records import Estimate
 from unseen.samples import LabelledRows
@@ -35,13 +36,18 @@ def asked_again(
     all columns. Rows that are taken for a new class could be laid anywhere.
     """
     found = estimate.drift
-    if found is None or found.verdict == "still":
+    if found is None or _verdict(found) == "still":
         return estimate
     told = _without_columns(estimator, own, estimate, found, rows)
     found = told.drift or found
     if found.answered is not None or found.as_class or found.probability_moved <= _LIKELY:
         return told
     return _laid_back(estimator, own, told, found, rows)
+
+
+def _verdict(drift: Drift) -> Verdict:
+    """The verdict as shares take it: the rows of a class that may have moved alone are new."""
+    return drift.verdict if drift.moved_class is None else "still"
 
 
 def _without_columns(
@@ -66,7 +72,7 @@ def _without_columns(
     if found.verdict == "moved" and other.unseen >= _AS_BEFORE:
         return estimate
     shares = tuple(other.proportions.tolist())
-    without = Without(left_out, other.unseen, other.drift.verdict, shares)
+    without = Without(left_out, other.unseen, _verdict(other.drift), shares)
     return taken_over(estimate, other, replace(found, without=without))
 
 
@@ -88,7 +94,7 @@ def _laid_back(
     if other.drift is None or other.unseen >= _AS_BEFORE:
         return estimate
     shares = tuple(other.proportions.tolist())
-    record = LaidBack(laid[1], other.unseen, other.drift.verdict, shares)
+    record = LaidBack(laid[1], other.unseen, _verdict(other.drift), shares)
     return taken_over(estimate, other, replace(found, laid_back=record))
 
 

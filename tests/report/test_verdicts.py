@@ -88,6 +88,7 @@ def test_the_first_thing_to_do_names_the_sign_of_drift_that_was_found() -> None:
         return to_do(Study(estimate, timeline=timeline))[0]
 
     assert first().endswith("changed, first in s1.")
+    assert "rows that look most like class dog" in first(moved_class="dog")
     assert first(part=0.5).endswith("each of its values: `--by COLUMN`.")
     windows = example_studies.rich().timeline
     assert first(windows, part=0.5).startswith("See which windows moved")

@@ -197,6 +197,9 @@ def _to_rule_out(study: Study) -> str:
             "Find the column that names the instrument, site or batch of each row, and ask about "
             "each of its values: `--by COLUMN`."
         )
+    if drift is not None and drift.moved_class is not None:
+        name = words.shown(drift.moved_class)
+        return f"Look at some of the rows that look most like class {name}: are they of the class?"
     first = f", first in {_listed(columns)}" if columns else ""
     return f"See whether a sensor, a unit, the preprocessing or the population changed{first}."
 

@@ -46,12 +46,17 @@ def test_a_new_class_beside_known_ones_is_new(share) -> None:
     assert abs(found.unseen - share) < 0.05
 
 
-def test_a_new_class_in_the_place_of_a_known_one_is_taken_for_new() -> None:
-    """Both look the same: the share is that of a new class, and the interval begins at 0."""
-    found = asked(rows_of([80, 80, 80, 0, 80], 1)[0])
-    assert abs(found.unseen - 0.25) < 0.05
-    assert (found.drift.verdict, found.drift.moved_class) == ("unclear", "d")
-    assert found.intervals[-1, 0] == 0 < 0.25 < found.intervals[-1, 1]
+@pytest.mark.parametrize(("far", "said"), [(0.6, ("unclear", "d")), (1.0, ("still", None))])
+def test_a_new_class_in_the_place_of_a_known_one_is_taken_for_new(far, said) -> None:
+    """Near the class both look the same; as far off as another class lies another class."""
+    X_new, codes = rows_of([80, 80, 80, 0, 80], 1)
+    X_new[codes == 4] -= (1 - far) * (CENTRES[4] - CENTRES[3])
+    found = asked(X_new)
+    assert abs(found.unseen - 0.25) < 0.06
+    assert (found.drift.verdict, found.drift.moved_class) == said
+    low, high = found.intervals[-1]
+    assert low < 0.25 < high
+    assert (low == 0) == (said[1] == "d")
 
 
 def test_each_sign_speaks_for_a_class_that_moved() -> None:
@@ -61,6 +66,7 @@ def test_each_sign_speaks_for_a_class_that_moved() -> None:
         {"deserted": -3.0},
         {"others": 0.3},
         {"departure": far},
+        {"beside_others": 1.0},
     ):
         assert OneClass(**{**vars(one), **less}).log_odds < one.log_odds - 1
     assert OneClass(**{**vars(one), "departure": None}).log_odds == pytest.approx(

@@ -155,13 +155,15 @@ def _one_class(
     together = log_sums(table + log_prior[:, None, None], axis=0)
     bent = log_sums(together[0] + _PRIOR_MOVE) - log_sums(together[:, 0] + _PRIOR_SHARE)
     away = None if scores.moves is None else scores.moves.departure
+    own = None if away is None else away.of_class(code)
     return OneClass(
         code,
         share=float(unseen[code] / len(like)),
         of_own=float(unseen[code] / len(rows[0])),
         deserted=float(np.clip(bent, *_CLIP_DESERTED)),
         others=float((unseen.sum() - unseen[code]) / n_others),
-        departure=None if away is None else away.of_class(code),
+        departure=own,
+        beside_others=0.0 if away is None or own is None else float(away.beside_others[code]),
     )
 
 

@@ -125,7 +125,7 @@ _LARGEST_DENSITY = float(
 # A value counts up to this part of the labelled values' width beyond them; a column tells classes
 # apart at most so well. Chosen on development sets.
 _OUTER, _WIDER, _MOST_TOLD = 0.01, 0.25, 0.95
-_FEWEST_ROWS, _MOST_ROWS = 10, 2000
+_FEWEST_ROWS, _MOST_ROWS, _LEAST_UNIT = 10, 2000, 1e-300
 
 
 @dataclass(frozen=True)
@@ -136,8 +136,10 @@ class Departure(Frozen):
     # How far known classes lie from their middle, in standard deviations of the columns that tell
     # them apart.
     separation: float
-    # (K,), the distance of the rows that look like each class; NaN where such rows are few.
+    # (K,), the distance of the rows that look like each class, and over all columns alike, beside
+    # the distance of the nearest other class; NaN where such rows are few.
     by_class: FloatArray = field(default_factory=lambda: np.zeros(0))
+    beside_others: FloatArray = field(default_factory=lambda: np.zeros(0))
 
     def log_likelihood(self, share: FloatArray, move: float = 0.0) -> FloatArray:
         """Log-likelihood of a share u of new rows, if known classes moved by so many deviations.
@@ -214,12 +216,18 @@ def mean_departure(
         between = np.average(np.square(means - middle), axis=0, weights=among)
         evenly = np.var(means, axis=0)
     told, told_evenly = (one / (1 - np.minimum(one, _MOST_TOLD)) for one in (between, evenly))
-    unit = max(float(told @ between), 1e-300)
+    unit = max(float(told @ between), _LEAST_UNIT)
     away = max(float(told @ np.average(moved, axis=0, weights=part)), 0.0)
     apart = float(told_evenly @ evenly) / max(float(told_evenly.sum()), 1e-300)
-    by_class = np.full(codes.max() + 1, np.nan)
-    by_class[codes] = np.where(part > 0, np.sqrt((moved @ told).clip(min=0.0) / unit), np.nan)
-    return Departure(float(np.sqrt(away / unit)), float(np.sqrt(apart)), by_class)
+    between_classes = np.square(means[:, None] - means).sum(axis=2)
+    np.fill_diagonal(between_classes, np.inf)
+    by_class, beside = np.full((2, codes.max() + 1), np.nan)
+    for found_of, squares, units in (
+        (by_class, moved @ told, unit),
+        (beside, moved.sum(axis=1), between_classes.min(axis=1).clip(min=_LEAST_UNIT)),
+    ):
+        found_of[codes] = np.where(part > 0, np.sqrt(squares.clip(min=0.0) / units), np.nan)
+    return Departure(float(np.sqrt(away / unit)), float(np.sqrt(apart)), by_class, beside)
 
 
 def _moves_of_classes(
@@ -407,6 +415,7 @@ def _times(old: FloatArray, classes: FloatArray, new: FloatArray) -> float:
 
 # Log-odds of it begin here, and rise with every sign by its weight; fitted on development sets.
 _OF_ONE_CLASS, _DESERTED, _AS_EVER, _NOISE_OF_OTHERS = -2.4, 0.35, 1.9, 0.1
+_ANOTHER = 0.9  # of the way to the nearest other class, from which on rows are of another class
 
 
 @dataclass(frozen=True)
@@ -424,14 +433,18 @@ class OneClass(Frozen):
     deserted: float  # log-odds: no row is left where the class was
     others: float  # share of the rows of all other classes that looks new
     departure: Departure | None = None  # of the rows that look like the class
+    beside_others: float = 0.0  # distance to the class, beside that of the nearest other class
 
     @property
     def log_odds(self) -> float:
         """Log Bayes factor of "this class moved" against open."""
+        if self.beside_others >= _ANOTHER:
+            return -np.inf
         as_ever = -np.log(self.others + _NOISE_OF_OTHERS)
         found = _OF_ONE_CLASS + _DESERTED * self.deserted + _AS_EVER * as_ever
-        if self.departure is not None:
-            moved = self.departure.log_likelihood_if_moved(np.zeros(1))
-            opened = self.departure.log_likelihood(np.array([self.of_own]))
+        away = self.departure
+        if away is not None:
+            moved = away.log_likelihood_if_moved(np.zeros(1))
+            opened = away.log_likelihood(np.array([self.of_own]))
             found += _WEIGHTS["departure"] * float((moved - opened)[0])
         return float(found)

@@ -184,7 +184,8 @@ def test_the_fragments_of_a_page_run_on_given_rows(name, tmp_path, monkeypatch) 
         monkeypatch.setitem(sys.modules, "pyod.models.knn", SimpleNamespace(KNN=KNN))
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(-4, 1, (60, 2)), rng.normal(4, 1, (60, 2))])
-    X_new = np.vstack([rng.normal(-4, 1, (60, 2)), rng.normal([-4, 4], 1, (40, 2))])
+    known, new = rng.normal(np.repeat([-4, 4], [40, 20])[:, None], 1, (60, 2)), [-4, 4]
+    X_new = np.vstack([known, rng.normal(new, 1, (40, 2))])
     rows = {"X": X, "y": np.repeat(["left", "right"], 60), "X_new": X_new}
     assert Page(name, tmp_path, unseen=unseen, **rows).run_python() > 0
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import unseen
+from unseen.drift import Drift, Tolerance, Without
 from unseen.scores.signs import Departure, OneClass
 
 CENTRES = 1.6 * np.random.default_rng(4).normal(size=(5, 6))
@@ -72,3 +73,12 @@ def test_each_sign_speaks_for_a_class_that_moved() -> None:
     assert OneClass(**{**vars(one), "departure": None}).log_odds == pytest.approx(
         -2.4 + 0.35 * 3 - 1.9 * np.log(0.12)
     )
+
+
+def test_must_says_nothing_of_rows_that_another_answer_explains() -> None:
+    limits = Tolerance(np.full(1, 0.01), np.full(1, 0.95))
+    whole = Drift("moved", 0.97, limits, 0.98)
+    again = Drift("moved", 0.97, limits, 0.98, without=Without(("s1",), 0.2, "still", (0.8,)))
+    assert min(whole.must(1.0), whole.gamma) > 0.9
+    assert (again.must(1.0), again.gamma) == (0, 0)
+    assert "at least" not in again.sentence(None)

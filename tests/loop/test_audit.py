@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import beta
 
 import unseen
+from unseen.drift import Drift, Tolerance
 from unseen.loop.audit import _corrected
 from unseen.loop.sheet import draw_probabilities, draw_rows
 from unseen.loop.strata import Stratum, class_strata, share_interval
@@ -263,3 +264,20 @@ def test_a_row_that_is_hardly_ever_drawn_leaves_shares_on_the_simplex(least) -> 
     assert shares.sum() == pytest.approx(1.0)
     assert (found.intervals[:, 0] <= shares).all()
     assert (shares <= found.intervals[:, 1]).all()
+
+
+def test_an_audit_says_where_an_estimate_overlaps_or_cannot_tell() -> None:
+    guesses = np.repeat(["cat", "unseen"], [80, 20])
+
+    def said(unseen_share: float, ends: tuple[float, float], drift: Drift | None = None) -> str:
+        known = [1 - unseen_share]
+        limits = [[1 - ends[1], 1 - ends[0]], ends]
+        given = {"n_labelled": {"cat": 9}, "n_new": 100, "intervals": limits, "drift": drift}
+        estimate = Estimate(("cat",), known, unseen_share, "m", confidence=0.95, **given)
+        rows, labels = np.arange(0, 100, 2), ["cat"] * 40 + ["dog"] * 10
+        return unseen.audit(guesses, rows, labels, estimate=estimate).sentence()
+
+    assert said(0.2, (0.1, 0.3)).endswith("Both agree.")
+    assert said(0.0, (0.0, 0.3)).endswith("overlap; the labels' share is the one to use.")
+    far = Drift("moved", 0.99, Tolerance(np.zeros(0), np.zeros(0)), 0.9, far=True)
+    assert said(0.0, (0.0, 1.0), far).endswith("the estimate could not tell.")

@@ -27,6 +27,17 @@ def here() -> dict[str, np.ndarray]:
     return {"X": X, "y": y, "control": control, "known": known, "new": np.vstack([known, new])}
 
 
+def test_a_control_too_far_off_does_not_tell_its_classes_apart(here) -> None:
+    asked = {"control": 100 * here["control"], "confidence": 0.95, "random_state": 0}
+    found = unseen.estimate(here["X"], here["y"], 100 * here["known"], **asked)
+    assert found.control.far
+    assert found.control.sentence().endswith("training alone can say nothing.")
+    assert found.intervals[:-1].tolist() == [[0.0, 1.0]] * 2
+    assert found.intervals[-1, 1] < 1
+    said = [one.code for one in found.notices if one.code.endswith(("control", "control_far"))]
+    assert said == ["control_far"]
+
+
 def test_known_classes_are_taken_as_they_look_in_the_control(here) -> None:
     asked = {"confidence": 0.95, "random_state": 0}
     found = unseen.estimate(here["X"], here["y"], here["new"], control=here["control"], **asked)

@@ -61,6 +61,10 @@ def test_columns_out_of_range_come_before_the_claim_that_classes_are_new() -> No
     assert certainty(wandered.estimate) == [
         "Intervals should hold the true share 95 times in 100, if no column changed."
     ]
+    respelt = Notice("new_category", "Column 'b' holds a category that ...")
+    assert "look unlike training" in made_estimate("ab", 0.3, notices=(respelt,)).sentence()
+    few = Notice("new_category", "Column 'b' holds a category that ...", "note")
+    assert "look unlike" not in made_estimate("ab", 0.3, notices=(few,)).sentence()
     assert to_do(calm)[0].startswith("Look at the rows")
     assert to_do(wandered)[0].startswith("See whether a sensor, a unit")
     assert (calm.labelling is None, wandered.labelling is None) == (False, True)

@@ -42,6 +42,7 @@ class Control:
     # "still", "moved" or "unclear": whether the known classes have moved between training and the
     # control; None where the method does not ask.
     verdict: str | None = None
+    far: bool = False  # whether they have moved too far for training alone to say anything
 
     def sentence(self) -> str:
         """What the new rows were compared with, and what training alone would have claimed."""
@@ -49,9 +50,7 @@ class Control:
             "" if self.interval is None else " ({} to {})".format(*map(short_share, self.interval))
         )
         share = "none" if self.unseen < NO_SHARE else short_share(self.unseen)
-        claim = f"would call {share}{ends} unseen"
-        if self.interval == (0.0, 1.0):
-            claim = "can say nothing"
+        claim = "can say nothing" if self.far else f"would call {share}{ends} unseen"
         return (
             f"Known classes are taken as they look in the control, of which training alone {claim}."
         )

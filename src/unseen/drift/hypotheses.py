@@ -46,7 +46,7 @@ PROBABILITY_MOVED, PROBABILITY_MOVED_ONE = 0.45, 0.18
 _PART, _STRAY, _STRAY_ALONE = 0.08, 1.0, -1.0
 # Prior probability that one class moved, against a new class; and log-odds that nothing exceeds: a
 # new class that comes as a known one goes looks the same, so that the shares take it for new.
-PROBABILITY_ONE_CLASS, _ONE_CLASS = 0.1, -1.0
+PROBABILITY_ONE_CLASS, _MOST_FOR_ONE_CLASS = 0.1, -1.0
 # Where more of the rows than this look unseen, or lie outside the labelled ones in some column,
 # moved has at least this probability against open: a column that is read wrongly looks like a class
 # in all other signs, and nearly all rows being new is the rarer world.
@@ -214,7 +214,7 @@ def _one_class_moved(fit: TwoHypotheses, reading: MovedReading) -> tuple[float, 
     # Columns that are read wrongly give nearly all rows to one class, which has not moved alone.
     if one is None or _may_be_read_wrongly(fit, reading):
         return -np.inf, reading.by_distances
-    odds = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _ONE_CLASS)
+    odds = min(float(logit(PROBABILITY_ONE_CLASS)) + one.log_odds, _MOST_FOR_ONE_CLASS)
     return odds, _law_of_others(fit, reading, one.share)
 
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.drift import Drift, LaidBack, Without, few_columns
 from unseen.drift.verdict import Verdict
@@ -84,10 +83,7 @@ def _laid_back(
     rows: Matrix,
 ) -> Estimate:
     """Ask of the rows without a shift and a factor of each column."""
-    if len(own.classes) == 1:
-        return estimate
-    with own_threads():  # or rounding would depend on the number of cores
-        laid = laid_back(own, rows)
+    laid = laid_back(own, rows)
     if laid is None:
         return estimate
     other = answer(estimator, replace(own, rows=dense(own.rows)), laid[0], estimate.confidence)

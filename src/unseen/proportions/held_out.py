@@ -68,18 +68,18 @@ def estimate_against_control(
     there.labelled_ = here
     found = there.with_verdict(answer(there, here, new, confidence), new, None)
     limits = None if claim.intervals is None else tuple(claim.intervals[-1].tolist())
-    verdict, known = None, found.intervals
+    verdict, far, known = None, claim.has_moved_far, found.intervals
     if claim.drift is not None:
         verdict = claim.drift.verdict
-        if claim.drift.far:
-            # Nobody knows which class a row of the control is of; together they are all classes.
-            if known is not None:
-                known = np.vstack([np.tile([0.0, 1.0], (len(known) - 1, 1)), known[-1]])
-            lacking = (Notice("control_far", _CONTROL_FAR),)
+    if far:
+        # Nobody knows which class a row of the control is of; together they are all classes.
+        if known is not None:
+            known = np.vstack([np.tile([0.0, 1.0], (len(known) - 1, 1)), known[-1]])
+        lacking = (Notice("control_far", _CONTROL_FAR),)
     return replace(
         found,
         intervals=known,
-        control=Control(rows.shape[0], claim.unseen, limits, verdict),
+        control=Control(rows.shape[0], claim.unseen, limits, verdict, far),
         n_labelled=claim.n_labelled,
         notices=(*notices, *found.notices, *lacking),
     )

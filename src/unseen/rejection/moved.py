@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from unseen._frozen import Frozen
-from unseen._team import own_threads
 from unseen._types import FloatArray, Matrix
 from unseen.records import Notice
 from unseen.samples import LabelledRows
@@ -35,14 +34,8 @@ class LayBack(Frozen):
 
     @classmethod
     def of(cls, labelled: LabelledRows, X_new: Matrix) -> LayBack | None:
-        """For rows of several known classes that have moved; None where nothing can be taken off.
-
-        Rows of one class alone could be laid anywhere.
-        """
-        if len(labelled.classes) == 1:
-            return None
-        with own_threads():  # or rounding would depend on the number of cores
-            movement = movement_of(labelled, X_new)
+        """For rows of known classes that have moved; None where nothing can be taken off."""
+        movement = movement_of(labelled, X_new)
         if movement is None:
             return None
         drawn = np.random.default_rng(0).permutation(labelled.rows.shape[0])[:_MOST]

@@ -13,6 +13,7 @@ import numpy as np
 
 from unseen._arrays import arrays_of
 from unseen._frozen import Frozen
+from unseen._team import own_threads
 from unseen._types import BoolArray, FloatArray, IntArray, Matrix
 from unseen.samples import LabelledRows
 from unseen.scores.scales import Standardisation, dense, dense_pair
@@ -64,17 +65,23 @@ def movement_of(labelled: LabelledRows, X_new: Matrix) -> Movement | None:
     """How the new rows of known classes have moved.
 
     Columns that are constant in the labelled rows do not count. None where hardly anything is to be
-    taken off or no row lies near a labelled one, and for rows too many to be dense.
+    taken off or no row lies near a labelled one, for rows of one class alone, which could be laid
+    anywhere, and for rows too many to be dense.
     """
     pair = dense_pair(labelled.rows, X_new)
-    if pair is None or min(map(len, pair)) <= _NEIGHBOURS:
+    if pair is None or min(map(len, pair)) <= _NEIGHBOURS or len(labelled.classes) == 1:
         return None
-    old, new = pair
+    with own_threads():  # or rounding would depend on the number of cores
+        return _moved(labelled.codes, *pair)
+
+
+def _moved(codes: IntArray, old: FloatArray, new: FloatArray) -> Movement | None:
+    """The movement between dense samples; ``codes`` are those of the labelled rows."""
     scale = Standardisation.of(old, np.ones(len(old)))
     varies = scale(old).var(axis=0) > _LEAST_VARIANCE
     rng = np.random.default_rng(0)
-    some_old, some_new = (rng.permutation(len(one))[:_MOST] for one in pair)
-    known, codes = scale(old[some_old])[:, varies], labelled.codes[some_old]
+    some_old, some_new = (rng.permutation(len(one))[:_MOST] for one in (old, new))
+    known, codes = scale(old[some_old])[:, varies], codes[some_old]
     drawn = scale(new[some_new])[:, varies]
     fitted = _fitted(known, codes, drawn, np.zeros(drawn.shape[1]))
     if fitted is None:  # all rows lie far off: they begin from the middle of the labelled ones

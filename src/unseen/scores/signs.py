@@ -136,8 +136,8 @@ class Departure(Frozen):
     # How far known classes lie from their middle, in standard deviations of the columns that tell
     # them apart.
     separation: float
-    # (K,), the distance of the rows that look like each class, and over all columns alike, beside
-    # the distance of the nearest other class; NaN where such rows are few.
+    # (K,), that distance for the rows that look like each class; then their distance over all
+    # columns alike, as a part of that of the nearest other class. NaN where such rows are few.
     by_class: FloatArray = field(default_factory=lambda: np.zeros(0))
     beside_others: FloatArray = field(default_factory=lambda: np.zeros(0))
 
@@ -218,7 +218,7 @@ def mean_departure(
     told, told_evenly = (one / (1 - np.minimum(one, _MOST_TOLD)) for one in (between, evenly))
     unit = max(float(told @ between), _LEAST_UNIT)
     away = max(float(told @ np.average(moved, axis=0, weights=part)), 0.0)
-    apart = float(told_evenly @ evenly) / max(float(told_evenly.sum()), 1e-300)
+    apart = float(told_evenly @ evenly) / max(float(told_evenly.sum()), _LEAST_UNIT)
     between_classes = np.square(means[:, None] - means).sum(axis=2)
     np.fill_diagonal(between_classes, np.inf)
     by_class, beside = np.full((2, codes.max() + 1), np.nan)
@@ -429,11 +429,11 @@ class OneClass(Frozen):
 
     code: int  # of the class
     share: float  # share of the new rows that look like the class, and new
-    of_own: float  # share of the rows that look like the class, of those that look new
+    of_own: float  # of the rows that look like the class, the share that looks new
     deserted: float  # log-odds: no row is left where the class was
     others: float  # share of the rows of all other classes that looks new
     departure: Departure | None = None  # of the rows that look like the class
-    beside_others: float = 0.0  # distance to the class, beside that of the nearest other class
+    beside_others: float = 0.0  # distance, as a part of that of the nearest other class
 
     @property
     def log_odds(self) -> float:

@@ -207,6 +207,7 @@ def test_compare_shows_who_is_blind(plain) -> None:
     assert sees == "yes"
     assert float(unseen_share.rstrip("%")) > 20
     assert output.index("MPEIncomplete") < output.index("AdjustedCount")
+    assert "Methods below the line" in output
 
 
 def test_diagnose_has_a_row_per_class_and_a_bound(plain) -> None:

@@ -1,12 +1,14 @@
 """One class among several may have moved alone."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import unseen
-from unseen.drift import Drift, Tolerance, Without
+from unseen.drift import Drift, Tolerance, Without, moved_reading, weigh_three
+from unseen.proportions.open_set import open_set_fit
 from unseen.scores.signs import Departure, OneClass
 
 CENTRES = 1.6 * np.random.default_rng(4).normal(size=(5, 6))
@@ -82,3 +84,53 @@ def test_must_says_nothing_of_rows_that_another_answer_explains() -> None:
     assert min(whole.must(1.0), whole.gamma) > 0.9
     assert (again.must(1.0), again.gamma) == (0, 0)
     assert "at least" not in again.sentence(None)
+
+
+def test_a_column_that_moved_in_one_class_alone_is_not_left_out() -> None:
+    """The rows of the class count as new, so that nothing is asked without a column."""
+    X_new, codes = rows_of([80] * 4, 1)
+    X_new[codes == 2, 0] += 3.0
+    found = asked(X_new)
+    assert (found.drift.moved_class, found.drift.without, found.drift.laid_back) == (
+        "c",
+        None,
+        None,
+    )
+
+
+def read(X_new: np.ndarray, copies: int = 1) -> tuple:
+    rows = np.repeat(X, copies, axis=0), np.repeat(LABELS, copies)
+    estimator = unseen.OpenSetEstimator(random_state=0).fit(*rows)
+    scores = estimator.scores(np.repeat(X_new, copies, axis=0))
+    fit = open_set_fit(scores, 0.9)
+    return fit, moved_reading(scores, fit)
+
+
+def test_columns_that_are_read_wrongly_are_no_class_that_moved() -> None:
+    X_new, codes = rows_of([80] * 4, 1)
+    X_new[codes == 2] += 0.9 * np.array([1, -1, 1, 1, -1, -1])
+    fit, reading = read(X_new)
+    assert weigh_three(fit, reading, None).moved_class == 2
+    outside = replace(reading, outside=0.7)
+    told, without = (
+        weigh_three(fit, one, None) for one in (outside, replace(outside, one_class=None))
+    )
+    assert told.moved_class is None
+    assert told.probability_moved == without.probability_moved
+
+
+@pytest.mark.filterwarnings("ignore::unseen.UnseenWarning")
+def test_copies_are_no_evidence() -> None:
+    X_new = rows_of([80] * 4 + [60], 1)[0]
+    once, twice = (read(X_new, copies)[1].one_class for copies in (1, 2))
+    assert twice.code == once.code == 3
+    assert abs(twice.deserted - once.deserted) < 2 < abs(once.deserted)
+
+
+def test_rows_that_could_show_no_class_leave_room_for_one() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(90, 3)), np.repeat(["a", "b", "c"], 30)
+    X[:, 0] += 0.3 * np.repeat([0, 1, 2], 30)
+    found = unseen.estimate(X, y, X[::2] + 0.01 * rng.normal(size=(45, 3)), random_state=0)
+    assert found.detection_limit is None
+    assert found.intervals[-1, 1] > 0.6

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import unseen
 from unseen.loop import Column
-from unseen.loop.clauses import describe, group_differences, top_words
+from unseen.loop.clauses import describe, group_differences, rows_kept, top_words
 from unseen.loop.explain import _Near, unseen_weights
 from unseen.loop.groups import Grouping
 from unseen.rejection import OutOfFold, Shares
@@ -269,3 +269,12 @@ def test_rows_and_texts_that_are_not_those_of_the_rule_are_named(rows) -> None:
         unseen.explain(rule, X, np.where(y == "ant", "wasp", y), X_new)
     with pytest.raises(ValueError, match=r"X must be finite"):
         unseen.explain(rule, np.where(X > 3, np.nan, X), y, X_new)
+
+
+@pytest.mark.parametrize("above", [True, False])
+def test_rows_above_a_threshold_are_counted_as_one_by_one(above) -> None:
+    rows = np.random.default_rng(0).integers(5, size=(300, 4)).astype(float)
+    thresholds = np.array([0.0, 1.5, 4.0, -1.0])
+    pairs = zip(rows.T, thresholds, strict=True)
+    counted = [sum((value > one) == above for value in column) for column, one in pairs]
+    assert rows_kept(rows, thresholds, above).tolist() == counted

@@ -13,7 +13,7 @@ from unseen.records import Estimate, Notice
 from unseen.report import render
 from unseen.report.pictures import baselines_picture, gap_picture
 from unseen.report.sentences import certainty, to_do
-from unseen.report.tables import baselines_table, shares_table, side_by_side
+from unseen.report.tables import baselines_table, shares_table, side_by_side, tolerance_table
 from unseen.study import Study
 
 
@@ -129,3 +129,14 @@ def test_a_gap_that_nothing_unseen_makes_is_chance() -> None:
     }
     assert "takes the shaded gap for chance" in captions[0.0]
     assert "what no known class accounts for" in captions[0.3]
+
+
+def test_a_page_on_classes_that_moved_too_far_lists_nothing_that_must_be_new() -> None:
+    def listed(far: bool) -> bool:
+        limits = Tolerance(np.full(1, 0.01), np.full(1, 0.95))
+        drift = Drift("moved", 0.99, limits, 0.95, far=far)
+        given = {"n_labelled": {"cat": 80, "dog": 80}, "n_new": 400}
+        estimate = Estimate(("cat", "dog"), [0.7, 0.3], 0.0, "made", drift=drift, **given)
+        return tolerance_table(Study(estimate)) is not None
+
+    assert (listed(far=False), listed(far=True)) == (True, False)
